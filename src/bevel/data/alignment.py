@@ -1,7 +1,7 @@
 """Arrays whose numbers lie at multiples of their size, as compiled code requires.
 
-Arrays over a part of a message or a file may lie anywhere. NumPy reads them all; the core would do
-what C++ leaves undefined.
+Arrays over a part of a message or a file may lie anywhere. NumPy reads them all; in C++ such
+reads are undefined behaviour.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ __all__ = ["align"]
 
 
 def align(value: Any) -> Any:
-    """The same value, with copies of the arrays in it that are not aligned.
+    """Return the value with aligned copies of the arrays in it that are not aligned.
 
     Arrays are looked for in lists, tuples, dictionaries and the attributes of this library's
-    objects. What has none is returned as it is.
+    objects. Other values are returned unchanged.
     """
     if isinstance(value, np.ndarray):
         return value if value.flags.aligned else value.copy(order="K")

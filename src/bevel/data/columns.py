@@ -1,4 +1,4 @@
-"""A table of named columns as NumPy arrays, for where no data frame library is at hand."""
+"""A table of named columns as NumPy arrays, which needs no data frame library."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Columns:
     Parameters
     ----------
     names : tuple of str
-        One for each column, all different.
+        Name of each column, all different.
     values : tuple of ndarray of shape (n_rows,)
         Numbers (missing: NaN), or objects for nominal columns (missing: None).
     dates : frozenset of str
@@ -55,7 +55,7 @@ class Columns:
         return [index for index, column in enumerate(self.values) if column.dtype.kind == "O"]
 
     def rows(self, chosen: npt.NDArray[Any]) -> Columns:
-        """The same columns with the rows that an index or a mask chooses."""
+        """Return these columns with the rows that an index or a mask chooses."""
         values = tuple(column[chosen] for column in self.values)
         return Columns(self.names, values, self.dates)
 
@@ -66,7 +66,7 @@ class Columns:
         return Columns(tuple(names), values, self.dates.intersection(names))
 
     def missing(self, index: int) -> npt.NDArray[np.bool_]:
-        """Where a column has no value."""
+        """Mask of the missing values of a column."""
         column = self.values[index]
         if column.dtype.kind == "O":
             return np.array([value is None for value in column], dtype=bool)

@@ -38,7 +38,7 @@ from bevel.errors import PrecisionWarning, join_names, shorten
 
 __all__ = ["Dataset", "encode_dataset", "learn_dataset", "view_dataset"]
 
-# Rows looked at to find columns that float32 cannot resolve, and the share of values they may lose.
+# Rows examined to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
 PRECISION_LOSS = 0.1
 
@@ -50,15 +50,15 @@ class Dataset:
     Attributes
     ----------
     X : ndarray of float32, shape (n, p)
-        Read-only, in Fortran order, or as the user has it (`view_dataset`).
+        Training rows, read-only, in Fortran order, or in the user's order (`view_dataset`).
     has_nan : ndarray of uint8, shape (p,)
-        One for numeric columns with missing values.
+        1 for numeric columns with missing values.
     encoding : Encoding
         How new rows must be read.
     scratch : callable or None, default=None
-        Gives room of so many bytes on disk, for what a fit derives of all rows; None: memory.
+        Allocates bytes on disk for values that a fit derives from all rows; None: memory.
     scaler : Scaler or None, default=None
-        Scales `X` while it is read; None where it is scaled.
+        Scales `X` while it is read; None if `X` is scaled already.
     """
 
     X: Float32s
@@ -68,7 +68,7 @@ class Dataset:
     scaler: _core.Scaler | None = None
 
     def rows(self, kept: npt.NDArray[np.bool_]) -> Float32s:
-        """Some rows as trees read them, in C order."""
+        """Some rows as the trees read them, in C order."""
         some = np.ascontiguousarray(self.X[kept])
         scaled = np.empty_like(some)
         (self.scaler or _core.Scaler.identity(some.shape[1])).transform(some, 0, 1, scaled)
@@ -127,7 +127,7 @@ def view_dataset(
 ) -> Dataset | None:
     """A training table in the user's memory; None if it must be copied.
 
-    That goes for an array of float32 without nominal columns. The core scales it as it reads it.
+    Only an array of float32 without nominal columns can be viewed. The core scales it on reading.
 
     Parameters
     ----------
@@ -165,14 +165,14 @@ def view_dataset(
 def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Dataset:
     """Read further training rows, of a warm start, as the first ones were read.
 
-    They may not have levels that the first ones lack: trees have no code for them to learn.
+    They may not have levels that the first rows lack: the trees have no codes for them.
 
     Parameters
     ----------
     table : Table
-        As many columns as the training table had.
+        Rows with as many columns as the training table.
     encoding : Encoding
-        From the first training.
+        Encoding of the first fit.
     n_threads : int, default=1
         Threads that scale columns and look for missing values.
     """
@@ -202,8 +202,8 @@ def _store_whole(
 ) -> tuple[Float32s, npt.NDArray[np.uint8]] | None:
     """Fill X in one go from an array of floats; None if it must be done tile by tile.
 
-    That includes arrays with a number that is too large, for which `_read` raises. Else the
-    medians of the columns and which have missing values.
+    Arrays with a number that is too large also give None, and `_read` raises for them. Returns the
+    medians of the columns and which columns have missing values.
     """
     if not isinstance(table, ArrayTable) or levels.any():
         return None

@@ -63,12 +63,12 @@ def series_as_days(column: nw.Series[Any]) -> Floats:
 
 
 def objects_as_days(values: Iterable[Any]) -> Floats:
-    """Days of Python's and pandas' dates and times; NaN for whatever else there is."""
+    """Days of Python's and pandas' dates and times; NaN for other objects."""
     return np.array([_as_days(value) for value in values], dtype=np.float64)
 
 
 def are_dates(values: Sequence[Any], is_missing: Any) -> bool:
-    """Whether objects are dates or times, apart from missing ones, of which not all are."""
+    """Whether all objects are dates or times or missing, and not all of them missing."""
     present = False
     for value in values:
         if isinstance(value, date | np.datetime64):
@@ -79,11 +79,11 @@ def are_dates(values: Sequence[Any], is_missing: Any) -> bool:
 
 
 def _as_days(value: Any) -> float:
-    if hasattr(value, "to_datetime64"):  # of pandas, whose times reach beyond Python's years
+    if hasattr(value, "to_datetime64"):  # pandas times reach beyond Python's years
         value = value.to_datetime64()
     if isinstance(value, np.datetime64):
         return float(array_as_days(np.array([value]))[0])
-    if not isinstance(value, date) or value != value:  # NaT is no equal of itself
+    if not isinstance(value, date) or value != value:  # NaT does not equal itself
         return float("nan")
     if not isinstance(value, datetime):
         value = datetime(value.year, value.month, value.day, tzinfo=UTC)

@@ -1,4 +1,4 @@
-"""What a forest remembers of its training table, and how it reads new rows.
+"""How a forest reads new rows: what it stores of its training table.
 
 Numeric columns are scaled in float64 and stored in float32, which the core does in one pass;
 nominal columns hold level codes.
@@ -34,15 +34,15 @@ __all__ = ["Encoding", "Reading", "encode"]
 
 
 class Reading(NamedTuple):
-    """How rows of numbers become what trees read."""
+    """Scaling and checks by which arrays of numbers become the input of trees."""
 
     scaler: _core.Scaler
-    limit: float  # on the size of the numbers
+    limit: float  # largest absolute value
 
 
 @dataclass(frozen=True, eq=False)
 class Encoding:
-    """What a forest remembers of its training table to read new rows in the same way.
+    """What a forest stores of its training table to read new rows in the same way.
 
     Attributes
     ----------
@@ -53,8 +53,8 @@ class Encoding:
     levels : ndarray of int32, shape (p,)
         Number of levels of each column, 0 for numeric ones.
     medians : ndarray of float32, shape (p,)
-        Of the stored training values, missing ones ignored; 0 for nominal columns and for columns
-        without values. Missing values count as the median where features are combined.
+        Medians of the stored training values, missing ones ignored; 0 for nominal columns and
+        columns without values. Missing values count as the median where features are combined.
     dates : frozenset of int
         Numeric columns that hold dates: their numbers are days since 1970-01-01.
     """
@@ -67,17 +67,17 @@ class Encoding:
 
     @cached_property
     def native_scaler(self) -> _core.Scaler:
-        """The scaler as the core applies it, by which the codes of nominal columns pass."""
+        """The scaler as the core applies it; it leaves the codes of nominal columns unchanged."""
         return self.scaler.native(len(self.levels)).with_codes(self.levels)
 
     @cached_property
     def reading(self) -> Reading:
-        """How a plain array of floats is read."""
+        """Reading of a plain array of floats."""
         unscaled = isinstance(self.scaler, IdentityScaler)
         return Reading(self.native_scaler, LARGEST_STORED if unscaled else LARGEST_READ)
 
     def __getstate__(self) -> dict[str, Any]:
-        """What is saved: without the native scaler, which is made when it is needed."""
+        """State to save, without the native scaler, which is made again on demand."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
 
@@ -89,9 +89,9 @@ def encode(
     Parameters
     ----------
     table : Table
-        As many columns as the training table had.
+        Rows with as many columns as the training table.
     encoding : Encoding
-        From training.
+        Encoding of the training table.
     order : {"C", "F"}, default="C"
         Memory order of the result: C to predict, F to train.
     n_threads : int, default=1
@@ -111,9 +111,9 @@ def encode(
 
 
 def _check_dates(table: Table, encoding: Encoding) -> None:
-    """Refuse dates where fit saw numbers, and the reverse; columns without a value are neither.
+    """Refuse dates where fit saw numbers, and the reverse; empty columns are accepted.
 
-    Columns that were read by ourselves are days already.
+    Columns that Bevel itself has read are days already.
     """
     if isinstance(table, ColumnsTable):
         return

@@ -9,12 +9,12 @@ import numpy.typing as npt
 
 __all__ = ["fill_masked"]
 
-# What stands for a missing value, by kind of dtype; None in arrays of objects.
+# Missing value of each kind of dtype; None in arrays of objects.
 _MISSING = {"f": np.nan, "c": np.nan, "M": "NaT", "m": "NaT"}
 
 
 def fill_masked(value: Any) -> Any:
-    """An array with missing values in place of masked entries; what is no masked array as it is.
+    """Replace the masked entries of an array by missing values; other objects are returned as is.
 
     Whole numbers and truth values become floats, in which NaN stands for a missing value.
     """

@@ -49,7 +49,7 @@ class Levels:
         distinct, position = _distinct(values, name)
         self._check_same_kind(distinct, name)
         code_of = {label: code for code, label in enumerate(self.labels)}
-        missing = len(self.labels)  # one past the labels: a level of its own, or else unseen
+        missing = len(self.labels)  # one past the labels: a level of its own, or an unseen one
         codes = [missing if is_missing(d) else code_of.get(d, self.n_codes) for d in distinct]
         return np.array(codes, dtype=np.float32)[position]
 
@@ -84,7 +84,7 @@ def choose_nominal(categorical_features: Any, table: Table) -> list[int]:
     Parameters
     ----------
     categorical_features : "from_dtype", None or sequence
-        As given to the estimator.
+        Choice as given to the estimator.
     table : Table
         The training table.
     """

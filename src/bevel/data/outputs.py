@@ -25,7 +25,7 @@ __all__ = [
     "split_outputs",
 ]
 
-MOST_CLASSES = 2**24  # of all outputs together: leaves number them in 32 bits
+MOST_CLASSES = 2**24  # of all outputs together: leaves store class numbers in 32 bits
 
 Read = TypeVar("Read")
 
@@ -37,7 +37,7 @@ class OutputColumns:
     Attributes
     ----------
     names : tuple of str
-        Of the outputs; y0, y1, ... if y has no names.
+        Names of the outputs; y0, y1, ... if y has no names.
     columns : tuple of ndarray
         One target for each row.
     """
@@ -47,7 +47,7 @@ class OutputColumns:
 
 
 def split_outputs(y: Any) -> OutputColumns | None:
-    """The outputs of y, or None if it is one target, as a column too."""
+    """Split y into its outputs; None if it is a single target, even if shaped as a column."""
     named = _columns_of_frame(y)
     if named is not None:
         names, columns = named
@@ -101,7 +101,7 @@ def _columns_of_rows(y: Any) -> list[npt.NDArray[Any]]:
 
 
 def _inferred(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """A column of objects as what they are, if they are alike."""
+    """A column of objects with the dtype of its values, if they have one in common."""
     if column.dtype != object:
         return column
     kinds = {type(value) for value in column.tolist()}
@@ -111,7 +111,7 @@ def _inferred(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
 def read_output_labels(
     given: OutputColumns, n_rows: int
 ) -> tuple[list[npt.NDArray[Any]], npt.NDArray[np.int32]]:
-    """Classes of each output, and the class of each row and output, all numbered in one go."""
+    """Classes of each output, and the class of each row and output, numbered consecutively."""
     read = _read_each(given, lambda column: read_labels(column, n_rows))
     classes = [labels for labels, _ in read]
     single = [name for name, labels in zip(given.names, classes, strict=True) if len(labels) < 2]
@@ -147,13 +147,13 @@ def read_output_weights(
     Parameters
     ----------
     sample_weight : array-like or None
-        As given to fit.
+        Weights as given to fit.
     class_weight : "balanced", list of dict or None
         One weighting for each output, which does not depend on the bag.
     classes : sequence of ndarray
-        Of each output.
+        Classes of each output.
     codes : ndarray of int32, shape (n_rows, n_outputs)
-        Classes of all outputs, numbered one after the other.
+        Classes of the rows, numbered consecutively over all outputs.
     """
     name, remedy = "class_weight", "Give one dict for each output, or None for some of them."
     if class_weight is None:
@@ -171,7 +171,7 @@ def read_output_weights(
 
 
 def refused_with_outputs(name: str, value: object, required: str, remedy: str) -> ValueError:
-    """The error of a parameter that cannot be honoured with several outputs."""
+    """Error for a parameter that is not supported with several outputs."""
     required = f"{required} with several outputs (y of two columns or more)"
     return wrong_value(name, required, value, remedy)
 

@@ -19,12 +19,12 @@ def index_columns(names: Sequence[str], metadata: Mapping[bytes, bytes] | None) 
     names : sequence of str
         Columns of the file.
     metadata : mapping of bytes to bytes, or None
-        Of its Arrow schema, where pandas says which columns these are; None: not known, and an
+        Metadata of its Arrow schema, in which pandas names these columns; None: not known, and an
         index without a name is recognised all the same.
     """
     try:
         described = json.loads((metadata or {}).get(b"pandas", b"{}"))["index_columns"]
-        # What counts the rows from the first to the last is no column, and no text.
+        # An index that only counts the rows is stored as a dictionary, not as a column name.
         listed = {each for each in described if isinstance(each, str)}
     except (ValueError, KeyError, TypeError):
         listed = set()

@@ -1,7 +1,7 @@
 """Rank scalers: a column's values replaced by their ranks among the training rows.
 
 Both kinds read a value's rank off a table of knots, the distinct training values with their average
-ranks. Ranks of training values are exact in columns of up to `MOST_KNOTS` distinct values. Of more,
+ranks. Ranks of training values are exact in columns of up to `MOST_KNOTS` distinct values. Beyond,
 that many are kept, evenly spaced in rank, with both neighbours of values that more than a gap of
 rows share; every value between two knots is then interpolated linearly. A rank is wrong by less
 than two gaps, 2n / (MOST_KNOTS - 1): with 200 000 distinct values by 6 ranks of them.
@@ -53,7 +53,7 @@ class RankScaler:
     ranks: npt.NDArray[np.floating]
 
     def native(self, n_features: int) -> _core.Scaler:  # noqa: ARG002
-        """What the core applies to a table."""
+        """The scaler that the core applies to a table."""
         knots, ranks = self.knots.astype(np.float64), self.ranks.astype(np.float64)
         return _core.Scaler.rank(
             self.relative, self.n_present, self.complete, self.offset, knots, ranks
@@ -108,7 +108,7 @@ def _join(arrays: Sequence[Floats]) -> Floats:
 
 
 def _compact(values: Floats) -> npt.NDArray[np.floating]:
-    """Store in float32 what float32 holds exactly: half the memory for float32 tables."""
+    """Store values in float32 if it holds them exactly, which halves the memory."""
     with np.errstate(over="ignore"):
         narrow = values.astype(np.float32)
     return narrow if np.array_equal(narrow, values) else values

@@ -20,11 +20,11 @@ from bevel.errors import RowNumberWarning, join_names
 
 __all__ = ["find_row_numbers", "warn_of_row_names", "warn_of_row_numbers"]
 
-FALSE_ALARMS = 1e-6  # at most, for a column whose order has nothing to do with the target
-SAMPLE = 32  # rows that rule out nearly every other column
-SPARSEST = 5 / 3  # numbers up to that many times the rows: what a random split leaves of 1, 2, ...
-TILE = 2**16  # columns looked at together
-FEW_ROWS = 20  # in fewer, labels that are all different may be chance
+FALSE_ALARMS = 1e-6  # upper bound, for a column whose order is independent of the target
+SAMPLE = 32  # rows that rule out nearly all other columns
+SPARSEST = 5 / 3  # largest ratio of numbers to rows, as left by a random split of 1, 2, ...
+TILE = 2**16  # columns read together
+FEW_ROWS = 20  # with fewer rows, distinct labels may be chance
 
 
 def warn_of_row_names(table: Table, levels: Mapping[int, Levels]) -> None:
@@ -72,7 +72,7 @@ def find_row_numbers(
 ) -> list[int]:
     """Numeric columns of different whole numbers, from 0 on, along which the target is sorted.
 
-    A target is sorted if it never falls, or never rises; of classes, if each comes in one run. A
+    A target is sorted if it never falls, or never rises; classes are if each comes in one run. A
     column in random order does that with a probability that is known; where that is above 1e-6 for
     any of the columns, nothing is found.
 
@@ -106,7 +106,7 @@ def _chance(y: npt.NDArray[Any], n_classes: int) -> float:
 
 
 def _may_count(table: Table, numeric: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Numeric columns whose values in a few rows are different whole numbers."""
+    """Numeric columns whose values in a few sampled rows are distinct whole numbers."""
     rows = slice(0, table.n_rows, max(1, table.n_rows // SAMPLE))
     able = np.zeros(table.n_features, dtype=bool)
     # Runs of numeric columns, which are read together.

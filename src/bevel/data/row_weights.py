@@ -29,10 +29,10 @@ __all__ = [
 ]
 
 
-# Range of the largest weight.
+# Range allowed for the largest weight.
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-15, 1e15
-# Of the largest weight; lighter rows are raised to it. A billion of them still count for nothing
-# beside the largest, and 1e-35 is a normal number in float32, where weights of nodes are kept.
+# Share of the largest weight to which lighter rows are raised. A billion such rows are negligible
+# beside the largest, and 1e-35 is a normal number in float32, in which weights of nodes are kept.
 SMALLEST_SHARE = 1e-20
 
 
@@ -44,9 +44,9 @@ def read_weights(
     Parameters
     ----------
     sample_weight : array-like or None
-        As given to fit.
+        Weights as given to fit.
     class_weight : dict, "balanced" or None
-        As given to the estimator.
+        Weights as given to the estimator.
     labels : ndarray or None
         Target of a classifier.
     n_rows : int
@@ -113,7 +113,7 @@ def check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> No
 
 
 def settle_weights(weights: Floats, name: str) -> Floats:
-    """Weights in the range in which everything made of them is finite; raises if there is none."""
+    """Bring weights into the range in which all sums are finite; raises if that is impossible."""
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if len(wrong):
         raise ValueError(
@@ -142,5 +142,5 @@ def weights_of_classes(class_weight: Any, draws_bags: bool) -> Any:
     """Class weights that do not depend on the bag."""
     if not isinstance(class_weight, str) or class_weight != "balanced_subsample":
         return class_weight
-    # The core balances bags by itself; without bags it is the same as "balanced".
+    # The core balances each bag; without bags this equals "balanced".
     return None if draws_bags else "balanced"

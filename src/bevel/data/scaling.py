@@ -36,14 +36,14 @@ class Scaler(Protocol):
     """Interface of every scaler."""
 
     def native(self, n_features: int) -> _core.Scaler:
-        """What the core applies to a table of `n_features` columns, those it was learned on."""
+        """Scaler that the core applies to a table of the `n_features` columns it was learned on."""
         ...
 
 
 def automatic_scale(combines_units: bool) -> str | None:
     """Choice behind `scale="auto"`: "quantile" where features in several units are combined.
 
-    Single features need none, and neither do pixels of one image.
+    Single features need no scale, and neither do pixels of one image.
 
     Over 54 data sets it had the lowest mean error and mean rank of all candidates, and the smallest
     worst loss against no scale: `docs/design/scale.md`.
@@ -53,7 +53,7 @@ def automatic_scale(combines_units: bool) -> str | None:
 
 @dataclass(frozen=True)
 class IdentityScaler:
-    """`scale=None`: values as they are."""
+    """`scale=None`: values are left unchanged."""
 
     def native(self, n_features: int) -> _core.Scaler:
         return _core.Scaler.identity(n_features)

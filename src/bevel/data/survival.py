@@ -1,4 +1,4 @@
-"""Reads censored targets: a time and an event for each row, and when it was first seen."""
+"""Reads censored targets: time, event and optional entry time of each row."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ class SurvivalTarget:
     Attributes
     ----------
     time : ndarray of float64, shape (n,)
-        Until the event, or until the row was last seen without it.
+        Time until the event, or until the row was last seen without it.
     event : ndarray of bool, shape (n,)
         Whether the event was seen.
     entry : ndarray of float64, shape (n,), or None
-        Since when a row is seen (left truncation), below its time; None: from the start.
+        Time from which a row is seen (left truncation), below its time; None: from the start.
     cause : ndarray of uint8, shape (n,), or None
-        Of competing risks: which event it was, from 1 on, and 0 for none; None: one kind of event.
+        Number of the event's cause among competing risks, from 1 on, 0 for none; None: one cause.
     """
 
     time: Floats
@@ -59,7 +59,7 @@ class SurvivalTarget:
         )
 
     def where_seen(self, seen: npt.NDArray[np.bool_]) -> SurvivalTarget:
-        """The same times, with the events of some rows only."""
+        """Return these times with the events of the chosen rows only."""
         cause = None if self.cause is None else np.where(seen, self.cause, 0).astype(np.uint8)
         return SurvivalTarget(self.time, self.event & seen, self.entry, cause)
 
@@ -86,17 +86,17 @@ def survival_array(time: Any, event: Any, entry: Any = None) -> npt.NDArray[Any]
     Parameters
     ----------
     time : array-like of shape (n,)
-        Until the event, or until the row was last seen without it.
+        Times until the event, or until the row was last seen without it.
     event : array-like of shape (n,)
-        True where the event was seen, False where the time is censored; of competing risks the
+        True where the event was seen, False where the time is censored; with competing risks the
         number of its cause, or 0.
     entry : array-like of shape (n,), default=None
-        Since when a row is seen; None for rows that are seen from the start.
+        Times from which rows are seen; None for rows that are seen from the start.
 
     Returns
     -------
     ndarray of shape (n,)
-        With the fields event and time, and entry if given, which can be indexed by rows, as
+        Array with the fields event and time, and entry if given, which can be indexed by rows, as
         cross-validation does.
     """
     parts = (time, event) if entry is None else (entry, time, event)
@@ -120,9 +120,9 @@ def read_survival(
     Parameters
     ----------
     y : structured array, tuple of two arrays, or data frame
-        See `FORMS`.
+        Target in one of the `FORMS`.
     n_rows : int or None
-        Rows of X; None if any number will do.
+        Rows of X; None accepts any number.
     needs_event : bool, default=False
         Raise if no event was seen.
     competing : bool, default=False
@@ -176,14 +176,14 @@ def _columns(
 ) -> tuple[Any, Any, Any]:
     known = {name.lower(): name for name in columns}
     entry = columns.pop(known["entry"]) if "entry" in known and len(columns) == 3 else None
-    by_name = competing or word == "column"  # scikit-survival goes by the types of fields
+    by_name = competing or word == "column"  # scikit-survival identifies fields by their types
     if by_name and "time" in known and "event" in known and len(columns) == 2:
         return entry, columns[known["time"]], columns[known["event"]]
     return (entry, *_fields(columns, word))
 
 
 def _fields(fields: dict[str, npt.NDArray[Any]], word: str) -> tuple[Any, Any]:
-    """The numeric and the boolean one of two."""
+    """Tell the numeric from the boolean of two fields."""
     flags = [name for name, values in fields.items() if values.dtype.kind == "b"]
     others = [name for name in fields if name not in flags]
     if len(flags) != 1 or len(others) != 1:
@@ -196,7 +196,7 @@ def _fields(fields: dict[str, npt.NDArray[Any]], word: str) -> tuple[Any, Any]:
 
 
 def _read_entry(values: Any, time: Floats) -> Floats | None:
-    """When rows entered; None if all are seen from the start."""
+    """Entry times of the rows; None if all are seen from the start."""
     if values is None:
         return None
     _refuse_units(np.asarray(values), "entries")
@@ -258,7 +258,7 @@ def _read_time(values: Any) -> Floats:
 
 
 def _refuse_units(values: npt.NDArray[Any], word: str) -> None:
-    """Raise of dates and of durations, whose numbers depend on the unit they are stored in."""
+    """Raise for dates and durations, whose numbers depend on the unit they are stored in."""
     if values.dtype.kind == "m":
         remedy = 'Choose a unit, for example time / np.timedelta64(1, "D").'
     elif values.dtype.kind == "M":

@@ -73,7 +73,7 @@ class Table(Protocol):
         ...
 
     def labels(self, feature: int) -> npt.NDArray[Any]:
-        """A whole column as it is."""
+        """A whole column with its own types."""
         ...
 
 
@@ -100,14 +100,14 @@ def read_table(X: Any) -> Table:
             "no rows yet. Pass X.collect()."
         )
     if isinstance(X, list | tuple) and np.asarray(X).dtype.kind in "US":
-        X = np.array(X, dtype=object)  # one label must not make text of all numbers
+        X = np.array(X, dtype=object)  # else one label would turn all numbers into text
     X = fill_masked(X)
     array = check_array(X, dtype=None, accept_sparse=True, ensure_all_finite=False)
     return SparseTable(array) if sp.issparse(array) else ArrayTable(align(array))
 
 
 def _as_frame(X: Any) -> nw.DataFrame[Any] | None:
-    """A data frame of any library, None if X is none."""
+    """X as a narwhals data frame; None if it is not a data frame."""
     try:
         frame = nw.from_native(X, eager_only=True, pass_through=True)
     except DuplicateError:
@@ -131,7 +131,7 @@ def is_missing(value: object) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class MatrixTable:
-    """What dense and sparse matrices share: columns without names or dtypes of their own."""
+    """Base of dense and sparse matrices, whose columns have no names or dtypes of their own."""
 
     native: Any
     by_rows = True
@@ -296,13 +296,13 @@ def _check_not_empty(n_rows: int, n_features: int) -> None:
 def _holds_dates(column: nw.Series[Any]) -> bool:
     if isinstance(column.dtype, nw.Object):
         return are_dates(column.to_list(), is_missing)
-    if isinstance(column.dtype, nw.Unknown):  # Arrow's date64 among others
+    if isinstance(column.dtype, nw.Unknown):  # such as Arrow's date64
         return bool(column.to_numpy().dtype.kind == "M")
     return isinstance(column.dtype, _DATES)
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:
-    """Some rows of an array, a sparse matrix or a data frame, as the same kind of thing."""
+    """Some rows of an array, a sparse matrix or a data frame, as an object of the same kind."""
     frame = _as_frame(X)
     return X[rows] if frame is None else frame[rows].to_native()
 
@@ -355,7 +355,7 @@ def _as_float(values: npt.NDArray[Any]) -> AnyFloats:
 
 
 def _values(column: nw.Series[Any]) -> npt.NDArray[Any]:
-    """A column as an array; without any value it has none to look up, which some types need.
+    """A column as an array; all-missing columns skip lookups, which some types cannot do.
 
     Python objects are taken as they are: pandas cannot count missing ones among decimals with sNaN.
     """
@@ -365,7 +365,7 @@ def _values(column: nw.Series[Any]) -> npt.NDArray[Any]:
 
 
 def _is_nominal(column: nw.Series[Any]) -> bool:
-    """By dtype; one of Python objects is nominal unless all of them are numbers, or dates."""
+    """Whether a column is nominal by dtype; objects are unless all are numbers, or dates."""
     if isinstance(column.dtype, nw.Object):
         values = column.to_list()
         are_numbers = all(isinstance(v, numbers.Number) or is_missing(v) for v in values)

@@ -17,8 +17,8 @@ from bevel.errors import shorten
 
 __all__ = ["LARGEST_TARGET", "read_labels", "read_numbers"]
 
-# Fourth powers of targets, times any weight and number of rows, stay finite in float64: standard
-# deviations of squared errors need them.
+# Fourth powers of targets, times any weight and number of rows, stay finite in float64, for
+# standard deviations of squared errors.
 LARGEST_TARGET = 1e60
 MOST_CLASSES = 65_535
 
@@ -68,7 +68,7 @@ def _too_large(got: object) -> ValueError:
 
 
 def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
-    """y as one dimension of the right length without missing values."""
+    """y as a one-dimensional array of the right length without missing values."""
     values: npt.NDArray[Any] = align(np.asarray(fill_masked(y)))
     if values.ndim == 2 and values.shape[1] == 1:
         warnings.warn(

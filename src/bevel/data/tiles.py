@@ -89,7 +89,7 @@ def numeric_tiles(
 
 
 def column_tiles(levels: npt.NDArray[np.int32], n_rows: int) -> Iterator[tuple[slice, bool]]:
-    """Cut the columns into tiles that are all numeric or all nominal; whether they are numeric."""
+    """Cut the columns into tiles that are all numeric or all nominal, with a flag for numeric."""
     width = max(1, TILE_SIZE // n_rows)
     numeric = levels == 0
     bounds = [0, *(np.flatnonzero(np.diff(numeric)) + 1), len(levels)]
@@ -99,7 +99,7 @@ def column_tiles(levels: npt.NDArray[np.int32], n_rows: int) -> Iterator[tuple[s
 
 
 def is_stored(table: Table, levels: npt.NDArray[np.int32], order: Literal["C", "F"]) -> bool:
-    """Whether the user's array is already what the core reads."""
+    """Whether the user's array already has the form that the core reads."""
     if not isinstance(table, ArrayTable) or table.native.dtype != np.float32 or levels.any():
         return False
     flags = table.native.flags

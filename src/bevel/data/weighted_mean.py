@@ -1,6 +1,6 @@
 """Weighted means of losses over rows, without BLAS.
 
-BLAS would start threads of its own, whatever `n_jobs` says, and add in an order of its own.
+BLAS would start its own threads, regardless of `n_jobs`, and choose its own order of addition.
 """
 
 from __future__ import annotations

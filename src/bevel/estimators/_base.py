@@ -78,7 +78,7 @@ class ObliqueForest(
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
     ) -> TrainingTarget:
-        """Check y and the weights; set what the estimator remembers of them."""
+        """Check y and the weights, and set the attributes that depend on them."""
 
     @abstractmethod
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
@@ -109,7 +109,7 @@ class ObliqueForest(
         self : object
             The fitted estimator.
         """
-        for name in OF_OUT_OF_BAG:  # of an earlier fit
+        for name in OF_OUT_OF_BAG:  # left by an earlier fit
             self.__dict__.pop(name, None)
         if isinstance(X, ScannedTable):
             fit_scanned(self, X, y, sample_weight)
@@ -123,7 +123,7 @@ class ObliqueForest(
         return self
 
     def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[Member]]:
-        """Parameters of a fit, each checked and all together, and the projections among them."""
+        """Parameters of a fit, checked singly and together, and the projections among them."""
         values = self._settings()
         check_each(values, self._parameters)
         members = read_projection(values["projection"], values["n_projections"])
@@ -160,7 +160,7 @@ class ObliqueForest(
     def _finish(
         self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
     ) -> None:
-        """Remember the trees, and what is read off the training rows with them."""
+        """Set the trees, and the attributes that depend on the training rows."""
         self._remember(prepared, grown, before, n_threads)
         if self._needs_out_of_bag(prepared, grown.families is not None):
             arguments = (self._fitted, prepared.dataset.X, n_threads, prepared.target.weights)
@@ -195,23 +195,23 @@ class ObliqueForest(
         )
 
     def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether out-of-bag predictions are to be made; families: whether they share the trees."""
+        """Whether out-of-bag predictions are needed; families: whether families share the trees."""
         return self.oob_score or self._calibrates(prepared, families)
 
     def _calibrates(self, prepared: PreparedFit, families: bool) -> bool:
         """Whether the power of the probabilities is to be chosen."""
         values, bags = prepared.values, prepared.bags
         how = values.get("calibration")
-        if prepared.target.outputs is not None:  # "power" has been refused
+        if prepared.target.outputs is not None:  # "power" has been refused before
             return False
         if how == "auto":
             leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)
-            votes = values.get("voting") == "hard"  # whose probabilities are shares of trees
+            votes = values.get("voting") == "hard"  # probabilities are shares of votes
             return families and leaves_out and not votes
         return how is not None
 
     def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
-        """Choose the power of the probabilities, and remember out-of-bag estimates."""
+        """Choose the power of the probabilities, and set out-of-bag estimates."""
         target = prepared.target
         if self._calibrates(prepared, self._fitted.families is not None):
             power = self._power_of(estimates.blocks(), target)
@@ -234,7 +234,7 @@ class ObliqueForest(
 
     @property
     def families_(self) -> FamilyRecord:
-        """The families that share the trees, with their out-of-bag errors; of "auto" only."""
+        """The families that share the trees, with their out-of-bag errors; for "auto" only."""
         families = self.fitted_forest_.families
         if families is None:
             raise AttributeError(
@@ -252,11 +252,11 @@ class ObliqueForest(
         )
 
     def _settings(self) -> dict[str, Any]:
-        """Parameters of a fit by name, those that the user cannot set among them."""
+        """Parameters of a fit by name, including those that the user cannot set."""
         return self._own_parameters()
 
     def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
-        """Raise if parameters contradict each other, whatever the data."""
+        """Raise if parameters contradict each other, regardless of the data."""
         check_combinations(values, members)
 
     def _dataset(
@@ -283,14 +283,14 @@ class ObliqueForest(
     def _bags(
         self, options: TrainingOptions, n_rows: int, before: FittedForest | None
     ) -> Bags | None:
-        """How bags are drawn; None if trees of an earlier fit have others."""
+        """How bags are drawn; None if the trees of an earlier fit have other bags."""
         bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
         if before is None or before.bags == bags:
             return bags
         calibrates = getattr(self, "calibration", None) == "power"
         if self.oob_score or calibrates:
             asked, off = ("calibration", None) if calibrates else ("oob_score", False)
-            # Out-of-bag estimates draw the bags of all trees again, which must be of one kind.
+            # Out-of-bag estimates draw the bags of all trees again, which must be drawn in one way.
             old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
             raise ValueError(
                 f"{asked} with warm_start needs the same number of rows, max_samples and replace "
@@ -320,7 +320,7 @@ def _constrained(
     dataset: Dataset,
     target: TrainingTarget,
 ) -> TrainingOptions:
-    """Options with the constraints of the estimator; raises for those that cannot hold."""
+    """Options with the constraints of the estimator; raises if they cannot be satisfied."""
     monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
     if monotonic_cst is None and interaction_cst is None:
         return options
@@ -335,7 +335,7 @@ def _constrained(
 
 
 def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
-    """What a forest remembers of right-censored times."""
+    """Survival record of a target; None unless it has right-censored times."""
     truth = target.counted_survival
     if truth is None:
         return None

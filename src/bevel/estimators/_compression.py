@@ -1,4 +1,4 @@
-"""Smaller versions of a fitted forest: some of its trees."""
+"""Smaller versions of a fitted forest, made of some of its trees."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ class Compression(GrownTrees):
     n_estimators: int
 
     def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
-        """Forest of the `n_trees` trees that make the best small forest, by out-of-bag error.
+        """Return the forest of the best `n_trees` trees, by their joint out-of-bag error.
 
         Trees are chosen one by one so that the squared error of their average, the Brier score of
         a classifier, is smallest; each pair of trees is evaluated on the rows out of both bags.
@@ -39,17 +39,17 @@ class Compression(GrownTrees):
         Parameters
         ----------
         n_trees : int
-            Trees to keep, from 1 to those there are.
+            Number of trees to keep, at least 1.
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             The training rows, in the order of the fit.
         y : array-like of shape (n_rows,)
-            Their targets.
+            Targets of the training rows.
 
         Returns
         -------
         object
-            A new fitted estimator with ``n_estimators=n_trees``; this one is left as it is. Its
-            trees are a choice: `warm_start` cannot add to them, and it has no out-of-bag estimates.
+            A new fitted estimator with ``n_estimators=n_trees``; this one is unchanged. As its
+            trees are a selection, `warm_start` cannot add to them; it has no out-of-bag estimates.
         """
         check_is_fitted(self)
         self.fitted_forest_.check_one_output("prune_trees")
@@ -68,7 +68,7 @@ class Compression(GrownTrees):
             raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
 
     def _warm_start_seed(self) -> int:
-        """Seed of the trees there are; raises if its next trees could repeat some of them."""
+        """Seed of the existing trees; raises if new trees could repeat some of them."""
         if self._fitted.seed is None:
             raise ValueError(
                 "warm_start needs all trees of the seed up to some number, to go on from there; "

@@ -9,7 +9,7 @@ __all__ = ["DOCUMENTATION", "LinksToDocuments", "published_at"]
 
 
 def published_at(urls: Iterable[str]) -> str:
-    """The address among a distribution's URLs that is called Documentation; empty if none is."""
+    """The URL of a distribution that is labelled Documentation; empty if there is none."""
     for line in urls:
         name, _, address = line.partition(",")
         if name.strip().lower() == "documentation":
@@ -25,13 +25,13 @@ DOCUMENTATION = published_at(metadata("bevel").get_all("Project-URL") or ())
 class LinksToDocuments:
     """Estimators whose HTML has a link to their section of docs/reference/estimators.md.
 
-    The three names are those that scikit-learn reads. A module that is not the estimator's means no
-    link; without the names it would be scikit-learn's own page.
+    scikit-learn reads these three names. A foreign module name suppresses the link; without the
+    names scikit-learn would link to its own documentation.
     """
 
     _doc_link_module = "bevel" if DOCUMENTATION else ""
     _doc_link_template = f"{DOCUMENTATION}/reference/estimators.html#{{section}}"
 
     def _doc_link_url_param_generator(self, *_: object) -> dict[str, str]:
-        # Some versions of scikit-learn pass the estimator once more.
+        # Some versions of scikit-learn pass the estimator as an argument too.
         return {"section": type(self).__name__.lower()}

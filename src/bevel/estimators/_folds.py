@@ -1,4 +1,4 @@
-"""Folds of the training rows: which rows a model learns from, and which it predicts."""
+"""Folds of the training rows for cross-validated predictions."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def read_folds(
 
 
 def stratified_folds(codes: npt.NDArray[np.int32], n_folds: int, seed: int) -> list[Fold]:
-    """Random folds of equal size; classes are dealt to them in turn, the rarest too."""
+    """Random folds of equal size; classes are dealt to them in turn, including rare ones."""
     shuffled = np.random.default_rng(seed).permutation(len(codes))
     by_class = shuffled[np.argsort(codes[shuffled], kind="stable")]
     fold = np.empty(len(codes), dtype=np.intp)

@@ -1,4 +1,4 @@
-"""How an estimator grows its trees: one projection, or several families that share them."""
+"""Growth of the trees of an estimator, by one projection or by several families."""
 
 from __future__ import annotations
 
@@ -25,22 +25,22 @@ from bevel.training.trainer import TrainingTarget, train
 
 @dataclass(frozen=True, eq=False)
 class PreparedFit:
-    """All that growing trees needs, and what was resolved on the way.
+    """Encoded rows and resolved options of a fit.
 
     Attributes
     ----------
     dataset : Dataset
         Training rows, encoded.
     target : TrainingTarget
-        Their targets and weights.
+        Targets and weights of the training rows.
     options : TrainingOptions
         Parameters as numbers, resolved for the size of the table.
     bags : Bags or None
-        How bags are drawn; None if trees of an earlier fit have others.
+        How bags are drawn; None if the trees of an earlier fit have other bags.
     values : mapping
         Parameters by name, checked.
     members : sequence of Member
-        The projections; none with `projection="auto"`.
+        The projections; empty with `projection="auto"`.
     """
 
     dataset: Dataset
@@ -52,14 +52,14 @@ class PreparedFit:
 
 
 class Grown(NamedTuple):
-    """Trees of a fit, and what is remembered of how they were grown."""
+    """Trees of a fit, and the record of how they were grown."""
 
     forest: FlatForest
     rotations: RotationRecord | None = None
     families: FamilyRecord | None = None
 
     def after(self, earlier: FlatForest) -> Grown:
-        """The same with the trees of an earlier fit before these."""
+        """Return the forest of an earlier fit followed by these trees."""
         return self._replace(forest=join_forests(earlier, self.forest))
 
 
@@ -71,7 +71,7 @@ class TreeGrowth:
     callback: Callback | None
 
     def _grow(self, prepared: PreparedFit, before: FittedForest | None, n_threads: int) -> Grown:
-        """The forest of this fit: the trees there were, and the new ones."""
+        """The forest of this fit: the earlier trees, and the new ones."""
         dataset, target, options = prepared.dataset, prepared.target, prepared.options
         n_before = 0 if before is None else before.forest.n_trees
         trees = range(n_before, self.n_estimators)
@@ -100,7 +100,7 @@ class TreeGrowth:
         before: FittedForest | None,
         n_threads: int,
     ) -> Grown:
-        """Trees of several families: `projection="auto"`."""
+        """Grow trees of several families: `projection="auto"`."""
         hard = getattr(self, "voting", "soft") == "hard"
         plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
         grower = Grower(dataset, target, plan.options, n_threads)

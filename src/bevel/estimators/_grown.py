@@ -1,4 +1,4 @@
-"""What estimators do with the trees that fit has grown, whatever they were grown for."""
+"""Methods of fitted estimators that read their trees, for any task."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bevel.training.threads import count_threads
 if TYPE_CHECKING:
     import onnx
 
-# Rows that are predicted before another thread would have started.
+# Fewer rows are predicted in less time than it takes to start a thread.
 FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
@@ -42,7 +42,7 @@ class GrownTrees:
 
     @abstractmethod
     def _to_store(self) -> StoredEstimator:
-        """What a file holds of the estimator."""
+        """Contents of a model file of the estimator."""
 
     @property
     def fitted_forest_(self) -> FittedForest:
@@ -52,7 +52,7 @@ class GrownTrees:
         return self._fitted if self._fitted.hard == hard else replace(self._fitted, hard=hard)
 
     def slim(self) -> Self:
-        """Drop what only training and analysis need of the trees; predictions stay the same.
+        """Drop the arrays that only training and analysis need; predictions stay the same.
 
         The gains and weights of the nodes, recorded p-values and kept targets go;
         `feature_importances_` then raises. See `forest_.bytes_per_node`.
@@ -73,7 +73,7 @@ class GrownTrees:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -89,7 +89,7 @@ class GrownTrees:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -112,13 +112,13 @@ class GrownTrees:
         Parameters
         ----------
         path : str or path
-            Where to, such as "model.bevel". A crash or a full disk leaves an older file as it was.
+            Path, such as "model.bevel". A crash or a full disk leaves an older file unchanged.
         """
         check_is_fitted(self)
         save(self._to_store(), kind_of(self), path)
 
     def verify(self) -> Self:
-        """Check all of the file that `bevel.load(path, mmap=True)` has only looked into.
+        """Check the whole of a file that was loaded with `bevel.load(path, mmap=True)`.
 
         Returns
         -------
@@ -147,12 +147,12 @@ class GrownTrees:
     def to_onnx(
         self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
     ) -> onnx.ModelProto:
-        """The forest as an ONNX model, to run where Python is not; needs `bevel[onnx]`.
+        """The forest as an ONNX model, to run without Python; needs `bevel[onnx]`.
 
         A forest of numeric features takes one input, `X` of shape (n_rows, n_features). A forest
         with nominal columns takes one input of shape (n_rows, 1) per column, under the columns'
         names. A classifier returns `label` and `probabilities`, a regressor `prediction`.
-        What the graph holds, and how it is served: the documentation, Topics, ONNX.
+        The documentation, Topics, ONNX, describes the graph and how to serve it.
 
         Parameters
         ----------
@@ -194,7 +194,7 @@ class GrownTrees:
     @property
     def predictor_(self) -> RowPredictor:
         """The forest for servers: no checks, any thread; see `RowPredictor`."""
-        self.verify()  # a mapped file is not to be walked without checks
+        self.verify()  # a mapped file must not be walked without checks
         fitted = self.fitted_forest_
         fitted.check_one_output("predictor_")
         reading = fitted.encoding.reading
@@ -228,13 +228,13 @@ class GrownTrees:
             try:
                 return predict(X, n_threads, *arguments, fitted.encoding.reading)
             except NumberTooLargeError:
-                pass  # the slower conversion raises an error that names the place
+                pass  # the slower conversion raises an error that names the row and column
         rows = encode_rows(self, X)
         predict = getattr(self._fitted.predictor, method)
         return predict(rows, count_threads(self.n_jobs), *arguments)
 
     def _is_plain(self, X: Any) -> bool:
-        """Whether X is an array of floats as fit has seen it; costs microseconds at most."""
+        """Whether X is an array of floats with the columns of fit; takes microseconds at most."""
         known = self.__dict__
         fitted: FittedForest | None = known.get("_fitted")
         return (

@@ -1,4 +1,4 @@
-"""The learners that an ensemble is made of: any classifier or regressor of scikit-learn's kind."""
+"""Base learners of ensembles: any classifier or regressor with scikit-learn's API."""
 
 from __future__ import annotations
 
@@ -19,21 +19,21 @@ from bevel.errors import shorten, wrong_type, wrong_value
 
 @dataclass(frozen=True, eq=False)
 class CodedClassifier:
-    """A fitted classifier whose classes are numbers, perhaps not all of them.
+    """A fitted classifier of class numbers, some of which may be absent.
 
     Attributes
     ----------
     model : object
-        Fitted on the numbers 0, 1, ... of the classes that its rows had.
+        Classifier fitted on the numbers 0, 1, ... of the classes that its rows had.
     present : ndarray of int32
-        The numbers of these classes among all.
+        Numbers of these classes among all classes.
     """
 
     model: Any
     present: Ints32
 
     def probabilities(self, X: AnyFloats, n_classes: int) -> Floats:
-        """Of all classes; zero for those that its rows did not have."""
+        """Probabilities of all classes; zero for those that its rows did not have."""
         shares = np.zeros((len(X), n_classes))
         shares[:, self.present] = self.model.predict_proba(X)
         return shares
@@ -46,7 +46,7 @@ class CodedClassifier:
 
 
 def check_learner(name: str, learner: Any, *, classifies: bool, proba: bool = False) -> None:
-    """Refuse what is no learner of the kind that the parameter `name` needs."""
+    """Raise unless the object is a learner of the kind that the parameter `name` needs."""
     kind = "classifier" if classifies else "regressor"
     is_kind = is_classifier if classifies else is_regressor
     if isinstance(learner, type) or not hasattr(learner, "get_params") or not is_kind(learner):
@@ -57,13 +57,13 @@ def check_learner(name: str, learner: Any, *, classifies: bool, proba: bool = Fa
         raise wrong_type(name, "a classifier with predict_proba", learner, remedy)
     for parameter, value in learner.get_params().items():
         if parameter.rpartition("__")[2] == "class_weight" and isinstance(value, Mapping):
-            # Labels would be taken for the numbers of classes.
+            # Class labels would be mistaken for class numbers.
             remedy = 'Use "balanced", or pass sample_weight to fit.'
             raise wrong_value(f"{name}'s {parameter}", "no dict of labels", value, remedy)
 
 
 def check_takes_weights(name: str, learner: Any, weights: Floats | None) -> None:
-    """Refuse sample weights that a learner would have to ignore."""
+    """Raise if sample weights would be ignored by a learner."""
     if weights is not None and not has_fit_parameter(learner, "sample_weight"):
         raise TypeError(
             f"sample_weight needs learners whose fit takes it; got {shorten(learner)} as {name}. "
@@ -79,18 +79,18 @@ def takes_codes(learner: Any) -> bool:
 def make_learner(
     prototype: Any, seed: int, encoding: Encoding | None = None, n_threads: int = 1
 ) -> Any:
-    """A learner that is not fitted: with a seed, a number of threads and the nominal columns.
+    """Return an unfitted learner with a seed, a number of threads and the nominal columns.
 
     Parameters
     ----------
     prototype : object
-        As the user gave it, left as it is.
+        Learner as given by the user; it is not changed.
     seed : int
-        For it and the learners inside it.
+        Seed of the learner and of those nested in it.
     encoding : Encoding, default=None
-        Of the table that the learner will see, if it has nominal columns as codes.
+        Encoding of the learner's table, if it has nominal columns as codes.
     n_threads : int, default=1
-        Where `n_jobs` says nothing else.
+        Number of threads, unless `n_jobs` is set.
     """
     learner = clone(prototype)
     settings: dict[str, Any] = {}
@@ -110,21 +110,21 @@ def make_learner(
 
 
 def _takes_all_cores(learner: Any) -> bool:
-    """Whether `n_jobs=None` means all cores, as it does to all but scikit-learn's own."""
+    """Whether `n_jobs=None` means all cores, as in most libraries but not in scikit-learn."""
     return not type(learner).__module__.startswith("sklearn.")
 
 
 def fit_classifier(learner: Any, X: AnyFloats, codes: Ints32, weights: Floats | None) -> Any:
-    """Fit a classifier on numbers of classes, of which some may be absent or weigh nothing."""
+    """Fit a classifier on class numbers, some of which may be absent or have no weight."""
     X, codes, weights = _without_weightless(X, codes, weights)
     present, own = np.unique(codes, return_inverse=True)
-    if len(present) == 1:  # many learners refuse to learn what needs no learning
+    if len(present) == 1:  # many learners refuse a single class
         learner = DummyClassifier(strategy="prior")
     return CodedClassifier(_fit(learner, X, own, weights), present)
 
 
 def fit_regressor(learner: Any, X: AnyFloats, y: Floats, weights: Floats | None) -> Any:
-    """Fit a regressor; its targets may all be equal, as that of a single row is."""
+    """Fit a regressor; its targets may all be equal, as with a single row."""
     X, y, weights = _without_weightless(X, y, weights)
     if (y == y[0]).all():
         learner = DummyRegressor(strategy="constant", constant=y[0])
@@ -134,7 +134,7 @@ def fit_regressor(learner: Any, X: AnyFloats, y: Floats, weights: Floats | None)
 def _without_weightless(
     X: AnyFloats, y: npt.NDArray[Any], weights: Floats | None
 ) -> tuple[AnyFloats, npt.NDArray[Any], Floats | None]:
-    """Rows of weight above zero: learners that draw rows or count them know no others."""
+    """Rows of weight above zero, since learners may count or draw the others."""
     if weights is None or weights.all():
         return X, y, weights
     rows = np.flatnonzero(weights)

@@ -1,4 +1,4 @@
-"""Parameters by name: those of a projection through the estimator, and what unknown ones mean."""
+"""Parameters by name: those of a projection through the estimator, and hints for unknown ones."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
 class NamedParameters:
-    """What all estimators do with the names of parameters; comes before BaseEstimator."""
+    """Handling of parameter names in all estimators; comes before BaseEstimator."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
     projection: Any
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
-        """Refuse unknown parameters with the name that they have here."""
+        """Raise for unknown parameters, with the name that they have here."""
         known = _known(cls)
         unknown = [name for name in parameters if name not in known]
         if unknown and not _takes_any(cls):
@@ -39,8 +39,8 @@ class NamedParameters:
         Parameters
         ----------
         **parameters
-            By name. ``projection__density=3`` replaces the projection by a copy with that setting;
-            a name such as "sparse" becomes its object.
+            Values by name. ``projection__density=3`` replaces the projection by a copy with that
+            setting; a name such as "sparse" becomes its object.
 
         Returns
         -------
@@ -59,7 +59,7 @@ class NamedParameters:
         return self
 
     def _own_parameters(self) -> dict[str, Any]:
-        """Values of the library's parameters, whatever the `__init__` of a subclass takes."""
+        """Values of the library's parameters, even if the `__init__` of a subclass lacks them."""
         return {name: getattr(self, name) for name in self._parameters}
 
     def _check_known(self, parameters: Iterable[str]) -> None:
@@ -73,9 +73,9 @@ class NamedParameters:
 
 
 def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:
-    """A copy that is not fitted, with other values of the library's parameters.
+    """Return an unfitted copy with other values of the library's parameters.
 
-    They become attributes, since a subclass need not have them among the parameters of its own.
+    The values become attributes, since the `__init__` of a subclass need not take them.
     """
     copy: Estimator = clone(estimator)
     copy._check_known(name for name in parameters if name not in copy._parameters)
@@ -91,13 +91,13 @@ def _known(cls: type) -> list[str]:
 
 
 def _takes_any(cls: type) -> bool:
-    """Whether a subclass passes parameters on by ``**``."""
+    """Whether the `__init__` of a subclass takes ``**`` parameters."""
     kinds = [each.kind for each in inspect.signature(cls).parameters.values()]
     return inspect.Parameter.VAR_KEYWORD in kinds
 
 
 def _changed(projection: object, settings: dict[str, Any]) -> Projection:
-    """A projection with other settings; the one that was given stays as it is."""
+    """Return a copy of a projection with other settings."""
     if isinstance(projection, str) and projection in NAMED:
         projection = NAMED[projection]()
     if not isinstance(projection, Projection):

@@ -1,4 +1,4 @@
-"""Quantiles and intervals of regressors: what the weights of the training rows give for free."""
+"""Quantiles and intervals of regressors, from the weights of the training rows."""
 
 from __future__ import annotations
 
@@ -46,20 +46,20 @@ class Quantiles(Compression):
         up to it reach q, where the weight of a training row is the mean, over the trees, of its
         share in the leaf of the row (see `bevel.analysis.forest_weights`).
 
-        X are new rows. A training row shares most leaves with itself, so that its quantiles close
-        in on its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
+        X are new rows. A training row shares most leaves with itself, so its quantiles are close to
+        its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
             Levels from 0 to 1.
         X_train, y_train : default=None
             The rows of the fit, in their order; needed unless the forest was grown with
             ``keep_targets=True``.
         sample_weight : array-like of shape (n_train,), default=None
-            Their weights, if the fit had any.
+            Weights of the training rows, if the fit had any.
 
         Returns
         -------
@@ -100,11 +100,11 @@ class Quantiles(Compression):
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         coverage : float, default=0.9
             Share of targets that should be inside, between 0 and 1.
         X_train, y_train, sample_weight : default=None
-            As in `predict_quantiles`.
+            Training rows as in `predict_quantiles`.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class Quantiles(Compression):
     def _quantiles_of_outputs(
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
-        """Rows x outputs x levels."""
+        """Quantiles of several outputs, rows x outputs x levels."""
         X_train, y_train, sample_weight = training
         outputs = self._fitted.outputs
         given = None if y_train is None else split_outputs(y_train)
@@ -147,7 +147,7 @@ class Quantiles(Compression):
     def _targets_for(
         self, caller: str, training: tuple[Any, Any, Any], n_threads: int
     ) -> KeptTargets:
-        """Kept targets, or those of the training rows given again."""
+        """Kept targets, or those of training rows that are given again."""
         X, y, sample_weight = training
         if X is not None and y is not None:
             encoded = encode_rows(self, X)
@@ -165,7 +165,7 @@ class Quantiles(Compression):
         return targets
 
     def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
-        """Raise if targets are to be kept beside trees whose own were not."""
+        """Raise if targets are to be kept and an earlier fit has not kept its own."""
         if self.keep_targets and before is not None and before.targets is None:
             raise ValueError(
                 "keep_targets=True with warm_start needs the targets of the trees there are; got "

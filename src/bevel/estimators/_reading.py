@@ -1,4 +1,4 @@
-"""How estimators read a table, and remember the number and names of its columns."""
+"""Reading of tables by estimators, which store the number and names of the columns."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from bevel.training.threads import count_threads
 
 
 class TableInput:
-    """What all estimators do with X."""
+    """Handling of X in all estimators."""
 
     n_features_in_: int
     feature_names_in_: npt.NDArray[np.object_]
 
     def _read(self, X: Any, y: Any, reset: bool) -> Table:
-        """Read X and let scikit-learn remember, or compare, the number and names of its columns."""
+        """Read X and let scikit-learn store, or compare, the number and names of its columns."""
         table = read_table(X)
-        if isinstance(X, Columns):  # names that scikit-learn has no way to see
+        if isinstance(X, Columns):  # scikit-learn cannot read these names
             self._read_names(X.names, reset)
             return table
         try:
@@ -41,7 +41,7 @@ class TableInput:
         return table
 
     def _read_names(self, names: Sequence[str], reset: bool) -> None:
-        """Remember the names of the columns, or compare them with those of fit, if it saw any."""
+        """Store the names of the columns, or compare them with those of fit, if it saw any."""
         if reset:
             self.n_features_in_ = len(names)
             self.feature_names_in_ = np.array(names, dtype=object)
@@ -56,7 +56,7 @@ class TableInput:
             )
 
     def __sklearn_tags__(self) -> Tags:
-        """What tables may hold, as scikit-learn's own tests read it."""
+        """Tags of the tables that are accepted."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.input_tags.sparse = True
@@ -65,7 +65,7 @@ class TableInput:
 
 
 def encode_rows(estimator: Any, X: Any) -> npt.NDArray[np.float32]:
-    """Rows to predict, read as the training rows of a fitted estimator were."""
+    """Encode rows for prediction as the training rows of a fitted estimator were."""
     check_is_fitted(estimator)
     table = estimator._read(X, "no_validation", reset=False)
     encoding = estimator._fitted.encoding

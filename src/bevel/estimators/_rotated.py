@@ -1,4 +1,4 @@
-"""What ensembles of rotations share: how they read tables, draw rotations and see rows."""
+"""Base of ensembles on rotations: reads tables, draws rotations and rotates rows."""
 
 from __future__ import annotations
 
@@ -46,9 +46,9 @@ class RotatedEnsemble(
     rotations_: npt.NDArray[np.float64]
 
     def save(self, path: str | os.PathLike[str]) -> NoReturn:
-        """Refused: a model file holds one forest, and this is an ensemble of models of any kind.
+        """Raise: a model file holds one forest, and this is an ensemble of models of any kind.
 
-        Keep it with `pickle` or `joblib.dump`; load such files only from where you trust.
+        Store it with `pickle` or `joblib.dump`; load such files only from sources you trust.
         """
         raise TypeError(
             f"save writes forests only; got {type(self).__name__}, which holds models of any kind. "
@@ -81,12 +81,12 @@ class RotatedEnsemble(
         self.rotations_ = haar_rotations(n_rotations, n_numeric, own, flip=self.flip)
 
     def _rotation(self, member: int) -> Floats | None:
-        """The rotation of a member; None leaves the axes as they are."""
+        """The rotation of a member; None leaves the axes unchanged."""
         rotation: Floats = self.rotations_[member]
         return rotation
 
     def _view(self, X: Float32s, encoding: Encoding, member: int) -> Float32s:
-        """What a member sees of rows that are read already."""
+        """View of encoded rows for a member."""
         return rotated_view(X, encoding, self._rotation(member), codes=self._codes)
 
     @abstractmethod
@@ -105,7 +105,7 @@ class RotatedEnsemble(
         return predictions
 
     def _encoded(self, X: Any) -> Float32s:
-        """Rows to predict, read as the training rows were."""
+        """Rows to predict, encoded as the training rows were."""
         check_is_fitted(self)
         table = self._read(X, "no_validation", reset=False)
         return encode(table, self._encoding, order="F", n_threads=self._threads())
@@ -124,9 +124,9 @@ class RotatedEnsemble(
 
 
 class ClassLabels:
-    """What those that classify do with labels: learners know them by their place in `classes_`.
+    """Class labels of the classifiers: their learners use positions in `classes_`.
 
-    Classes whose rows all have weight zero are left out of the count: no learner sees them.
+    Classes whose rows all have weight zero are not seen by any learner.
     """
 
     def _read_classes(self, y: Any, weights: Floats | None, n_rows: int) -> Ints32:
@@ -136,10 +136,10 @@ class ClassLabels:
         return codes
 
     def _coded(self, model: Any) -> CodedClassifier:
-        """A model that was fitted on all rows, and so has seen all classes that weigh anything."""
+        """A model that was fitted on all rows, and so has seen all classes of positive weight."""
         return CodedClassifier(model, self._weighing_classes)
 
 
 def seed_of(seed: int, *purpose: int) -> int:
-    """A seed of 31 bits, which every learner takes, for one of many purposes."""
+    """Derive a seed of 31 bits, which every learner accepts, for one of many purposes."""
     return int(np.random.SeedSequence(seed, spawn_key=purpose).generate_state(1)[0] >> 1)

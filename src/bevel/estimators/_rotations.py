@@ -1,4 +1,4 @@
-"""What the regularised rotation ensembles share: trees are grown by Algorithm 2, else as ever."""
+"""Base of the regularised rotation ensembles, whose trees are grown by Algorithm 2."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from bevel.training.rotation_ensemble.growing import EnsemblePlan, grow_ensemble
 from bevel.training.rotation_ensemble.weights import needs_errors
 from bevel.training.trainer import TrainingTarget
 
-# Rotations in the experiments of section 2.5; trees of a micro-forest that section 2.3 recommends.
+# Rotations in the experiments of section 2.5; size of micro-forests recommended in section 2.3.
 AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
 MOST_MATRIX_ENTRIES = 2**28
 
@@ -83,7 +83,7 @@ class RegularizedRotation(ObliqueForest):
     def _record(self) -> RotationRecord:
         check_is_fitted(self)
         record = self._fitted.rotations
-        assert record is not None  # every fit of this class makes one
+        assert record is not None  # set by every fit of this class
         return record
 
     def _settings(self) -> dict[str, Any]:

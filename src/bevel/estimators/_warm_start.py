@@ -1,4 +1,4 @@
-"""What a fit with ``warm_start=True`` keeps of the one before."""
+"""Warm starts: what a fit with ``warm_start=True`` keeps of the earlier fit."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Fits that change an estimator when they are done, and leave it as it was if they fail."""
+"""Fits that change an estimator only on success, and leave it unchanged if they fail."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Result = TypeVar("Result")
 def whole_or_not_at_all(
     fit: Callable[Concatenate[Estimator, Given], Result],
 ) -> Callable[Concatenate[Estimator, Given], Result]:
-    """Decorator of `fit`: what an earlier fit has left stays until the new model is there.
+    """Decorator of `fit`: the result of an earlier fit stays until the new model is complete.
 
     The fit works on a copy of the estimator, which then gets what the copy has. Threads may predict
     with the earlier model meanwhile. After Ctrl-C an estimator whose class sets
@@ -52,7 +52,7 @@ def _has_new_model(copy: object, before: Mapping[str, Any]) -> bool:
 
 
 def _take_over(estimator: object, copy: object, before: Mapping[str, Any]) -> None:
-    """Give an estimator the attributes that its copy has changed, and drop those it has dropped."""
+    """Give an estimator the changed attributes of its copy, and drop those that the copy lacks."""
     own, new = vars(estimator), vars(copy)
     own.update(
         {name: new[name] for name in new if name not in before or before[name] is not new[name]}

@@ -34,22 +34,22 @@ GROUP_TREES, SHRINKAGE = 50, 0.05
 
 
 class RotatedBoosting(RotatedEnsemble):
-    """Base of the two; not used by itself."""
+    """Base of the rotated boosting estimators; not used by itself."""
 
     _classifies: ClassVar[bool]
     boosters_: list[Any]
 
     @abstractmethod
     def _read_target(self, y: Any, weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
-        """Check y; set what the estimator remembers of it."""
+        """Check y, and set the attributes that depend on it."""
 
     @abstractmethod
     def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
-        """A fitted learner from one that is not."""
+        """Fit an unfitted learner."""
 
     @abstractmethod
     def _default_booster(self) -> Any:
-        """What `booster=None` stands for."""
+        """Booster that `booster=None` stands for."""
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -64,8 +64,8 @@ class RotatedBoosting(RotatedEnsemble):
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, passed to the boosters; scales and medians are learned from rows,
-            whatever their weights.
+            Weights of the rows, passed to the boosters; scales and medians are learned from rows
+            regardless of their weights.
 
         Returns
         -------
@@ -128,7 +128,7 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
     {columns}
     {group_rotations}
     boosters_ : list of n_groups fitted learners
-        One for each rotation; they know classes by their place in `classes_`.
+        One for each rotation; their classes are positions in `classes_`.
 
     Examples
     --------
@@ -176,7 +176,7 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -192,7 +192,7 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -209,7 +209,7 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
         return votes
 
     def _default_booster(self) -> Any:
-        from sklearn.ensemble import GradientBoostingClassifier  # costs a tenth of a second
+        from sklearn.ensemble import GradientBoostingClassifier  # slow to import
 
         return GradientBoostingClassifier(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 
@@ -224,8 +224,8 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
 class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore[misc]
     """Mean of groups of boosted trees, each group on a random rotation of the features.
 
-    The regression of `RotatedBoostingClassifier`, of which the thesis has classification only:
-    groups are averaged where they would vote.
+    The counterpart of `RotatedBoostingClassifier`; the thesis covers classification only.
+    Predictions of the groups are averaged instead of counted as votes.
 
     Missing values count as the median of the training rows, which comes with the scale.
 
@@ -284,7 +284,7 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -294,7 +294,7 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
         return self._mean_over_groups(X, _values)
 
     def _default_booster(self) -> Any:
-        from sklearn.ensemble import GradientBoostingRegressor  # costs a tenth of a second
+        from sklearn.ensemble import GradientBoostingRegressor  # slow to import
 
         return GradientBoostingRegressor(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
 

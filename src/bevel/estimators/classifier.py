@@ -61,10 +61,10 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         The power that `predict_proba` raises the mean class shares of the trees to; 1 changes
         nothing.
     oob_score_ : float
-        Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
+        Accuracy, or the result of `oob_score`, of the out-of-bag predictions.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
-        Out-of-bag class probabilities; NaN for a row that was in every bag. Of several outputs a
-        list of one array each.
+        Out-of-bag class probabilities; NaN for a row that was in every bag. With several outputs,
+        a list of one array each.
 
     Examples
     --------
@@ -77,7 +77,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
-    classes_: Any  # of several outputs lists, one entry each
+    classes_: Any  # with several outputs these are lists
     n_classes_: Any
     oob_decision_function_: Any
 
@@ -154,7 +154,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -173,7 +173,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -200,7 +200,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -214,14 +214,14 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             return np.log(probabilities)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Share of rows whose class is predicted; of several outputs, all of their classes.
+        """Share of rows whose class, or whose classes of all outputs, are predicted correctly.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            Their labels.
+            True labels of the rows.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows.
 

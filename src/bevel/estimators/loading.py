@@ -24,8 +24,8 @@ def load(
 ) -> ObliqueForestClassifier | ObliqueForestRegressor:
     """Load an estimator that `save` has written.
 
-    Nothing in a file is executed, and what it costs is in proportion to its size, so that files of
-    strangers can be loaded; the worst that a hostile file can do is predict nonsense.
+    Nothing in a file is executed, and the cost of loading is proportional to its size, so that
+    untrusted files can be loaded; the worst that a hostile file can do is predict nonsense.
 
     Parameters
     ----------
@@ -66,7 +66,7 @@ def load(
 
 
 def restore(stored: StoredEstimator) -> Any:
-    """The estimator, as `fit` would have left it."""
+    """Restore the estimator to the state after `fit`."""
     estimator = SAVABLE[stored.name](**stored.parameters)
     fitted = stored.fitted
     estimator.n_features_in_ = fitted.n_features

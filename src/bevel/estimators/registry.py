@@ -17,7 +17,7 @@ Estimator = TypeVar("Estimator", bound=type[Any])
 
 
 def savable(cls: Estimator) -> Estimator:
-    """Class decorator: let `save` and `bevel.load` handle this class."""
+    """Class decorator that registers a class for `save` and `bevel.load`."""
     KINDS[cls.__name__] = StorableKind(
         parameters=cls._parameters,
         is_classifier=issubclass(cls, ClassifierMixin),
@@ -31,7 +31,7 @@ def savable(cls: Estimator) -> Estimator:
 
 
 def kind_of(estimator: object) -> StorableKind:
-    """How files hold an estimator; raises TypeError if they cannot."""
+    """How an estimator is stored in files; raises TypeError if it cannot be."""
     name = type(estimator).__name__
     if SAVABLE.get(name) is not type(estimator):
         raise TypeError(

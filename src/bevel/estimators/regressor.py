@@ -31,7 +31,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
-    that lowers the squared error (or what `criterion` says) most is kept. By default several
+    that lowers the squared error (or the chosen `criterion`) most is kept. By default several
     families of directions share the trees, more of them going to families with better out-of-bag
     results; `families_` has the result. With `projection="axis"` it is Breiman's random forest.
 
@@ -46,7 +46,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     {outputs}
     {families}
     oob_score_ : float
-        R², or what `oob_score` computes, of the out-of-bag predictions.
+        R², or the result of `oob_score`, of the out-of-bag predictions.
     oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs_)
         Out-of-bag predictions; NaN for a row that was in every bag.
 
@@ -131,7 +131,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------

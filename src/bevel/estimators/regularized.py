@@ -32,8 +32,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
 
     Source: Blaser, "Random rotations in machine learning" (thesis), chapter 2. Nominal columns are
     not rotated, missing values count as the median. Limits such as `max_depth` hold in
-    micro-forests too, whose complexities then say less. `threshold="random"` grows extra trees;
-    without bags the weights must not need out-of-bag errors. Since rotations are chosen on
+    micro-forests too, which makes complexities less informative. `threshold="random"` grows extra
+    trees; without bags the weights must not need out-of-bag errors. Since rotations are chosen on
     out-of-bag rows, an out-of-bag score is slightly too good.
 
     Parameters
@@ -44,13 +44,13 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     ----------
     {weighted_rotations}
     classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_
-        As those of `ObliqueForestClassifier`.
+        Attributes as in `ObliqueForestClassifier`.
     forest_, fitted_forest_, predictor_, oob_score_, oob_decision_function_
-        As those of `ObliqueForestClassifier`.
+        Attributes as in `ObliqueForestClassifier`.
     calibration_power_ : float
         1: probabilities of these ensembles are not calibrated.
     n_outputs_, output_names_, output_importances_
-        Of one target, since these ensembles take no others.
+        Attributes of a single target, since these ensembles support no more.
 
     Examples
     --------
@@ -140,8 +140,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
 class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     """A rotation ensemble with more trees on rotations that make trees simple, for regression.
 
-    As `RegularizedRotationClassifier`; the thesis has classification only. Errors of rotations are
-    mean squared errors.
+    The counterpart of `RegularizedRotationClassifier`; the thesis covers classification only.
+    Errors of rotations are mean squared errors.
 
     Parameters
     ----------
@@ -151,11 +151,11 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     ----------
     {weighted_rotations}
     n_features_in_, feature_names_in_, feature_importances_
-        As those of `ObliqueForestRegressor`.
+        Attributes as in `ObliqueForestRegressor`.
     forest_, fitted_forest_, predictor_, oob_score_, oob_prediction_
-        As those of `ObliqueForestRegressor`.
+        Attributes as in `ObliqueForestRegressor`.
     n_outputs_, output_names_, output_importances_
-        Of one target, since these ensembles take no others.
+        Attributes of a single target, since these ensembles support no more.
 
     Examples
     --------

@@ -105,7 +105,7 @@ class RotatedFeatures(
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows, as the forests take them.
         y : None
-            Not used.
+            Ignored.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class RotatedFeatures(
         return self
 
     def transform(self, X: Any) -> Float32s:
-        """Rows with the rotated copies.
+        """Append the rotated copies to rows.
 
         Parameters
         ----------
@@ -135,7 +135,7 @@ class RotatedFeatures(
         Returns
         -------
         ndarray of float32, shape (n_rows, (K + 1) · n_numeric + indicators)
-            In Fortran order, written once.
+            Array in Fortran order.
         """
         check_is_fitted(self)
         table = self._read(X, "no_validation", reset=False)
@@ -196,7 +196,7 @@ class RotatedFeatures(
         return given
 
     def __sklearn_tags__(self) -> Tags:
-        """What the result holds, as scikit-learn's own tests read it."""
+        """Tags of the result."""
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float32"]
         return tags

@@ -1,4 +1,4 @@
-"""Stacked rotations: a second learner decides which rotations to trust, and where."""
+"""Stacked rotations: a second learner weighs the predictions on several rotations."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class StackedRotationClassifier(ClassifierMixin, ClassLabels, StackedRotation): 
     """Classifiers on rotations of the features, and a classifier on their predictions.
 
     A model of level 0 is fitted to each view of the features: as they are, and after each of K
-    random rotations. The learner of level 1 combines their class probabilities; it finds out which
+    random rotations. The learner of level 1 combines their class probabilities; it learns which
     rotations to trust, and where. It is trained on predictions of level 0 for rows it has not seen:
     the rows are divided into folds, and the models that predict a fold are fitted, scaled and tuned
     on the other folds alone. In the end level 0 is fitted once more, on all rows. S-RRE of Blaser,
@@ -53,16 +53,16 @@ class StackedRotationClassifier(ClassifierMixin, ClassLabels, StackedRotation): 
     rotations_ : ndarray of shape (K + 1, n_numeric, n_numeric)
         The views of the numeric features; columns are axes. The first is the identity.
     level0_ : list of K + 1 fitted learners
-        One for each view, fitted on all rows; they know classes by their place in `classes_`. With
+        One for each view, fitted on all rows; their classes are positions in `classes_`. With
         `refit=False` a list of one for each fold.
     level0_params_ : list of K + 1 dicts
-        What each of them has chosen from `param_grid`.
+        Parameters that each of them has chosen from `param_grid`.
     level1_ : fitted learner
-        What combines them.
+        Learner that combines their predictions.
     stage_rotations_ : list of ndarray
-        Of each stage in between, the rotations of what the stage before passes on.
+        Rotations of each intermediate stage, applied to the predictions of the stage before.
     fold_of_row_ : ndarray of shape (n_rows,)
-        The fold in which each training row was held out.
+        Fold in which each training row was held out.
 
     Examples
     --------
@@ -120,7 +120,7 @@ class StackedRotationClassifier(ClassifierMixin, ClassLabels, StackedRotation): 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -137,7 +137,7 @@ class StackedRotationClassifier(ClassifierMixin, ClassLabels, StackedRotation): 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -164,8 +164,8 @@ class StackedRotationClassifier(ClassifierMixin, ClassLabels, StackedRotation): 
 class StackedRotationRegressor(RegressorMixin, StackedRotation):  # type: ignore[misc]
     """Regressors on rotations of the features, and a regressor on their predictions.
 
-    The regression of `StackedRotationClassifier`, of which the thesis has classification only:
-    models pass on their values.
+    The counterpart of `StackedRotationClassifier`; the thesis covers classification only. Models
+    pass on their predicted values.
 
     Parameters
     ----------
@@ -179,13 +179,13 @@ class StackedRotationRegressor(RegressorMixin, StackedRotation):  # type: ignore
     level0_ : list of K + 1 fitted learners
         One for each view, fitted on all rows. With `refit=False` a list of one for each fold.
     level0_params_ : list of K + 1 dicts
-        What each of them has chosen from `param_grid`.
+        Parameters that each of them has chosen from `param_grid`.
     level1_ : fitted learner
-        What combines them.
+        Learner that combines their predictions.
     stage_rotations_ : list of ndarray
-        Of each stage in between, the rotations of what the stage before passes on.
+        Rotations of each intermediate stage, applied to the predictions of the stage before.
     fold_of_row_ : ndarray of shape (n_rows,)
-        The fold in which each training row was held out.
+        Fold in which each training row was held out.
 
     Examples
     --------
@@ -242,14 +242,14 @@ class StackedRotationRegressor(RegressorMixin, StackedRotation):  # type: ignore
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Values of the last stage.
         """
-        columns = self._last_columns(X)  # refuses before a fit
+        columns = self._last_columns(X)  # raises before a fit
         return self._output.of(self.level1_, columns)[:, 0]
 
     def _prototype(self, learner: Any) -> Any:

@@ -1,4 +1,4 @@
-"""How the trees of a boosted forest add up, in the header of a file."""
+"""Baseline, link and record of an additive forest, in the header of a file."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ __all__ = ["decode_additive", "encode_additive"]
 
 
 def encode_additive(additive: Additive, arrays: Arrays) -> dict[str, Any]:
-    """What a header says of it; arrays are put into sections."""
+    """Header field of an additive forest; arrays are put into sections."""
     return {
         "baseline": [encode_scalar(float(value)) for value in additive.baseline],
         "link": additive.link,
@@ -34,7 +34,7 @@ def decode_additive(
     classes: npt.NDArray[Any] | None,
     n_trees: int,
 ) -> Additive:
-    """Read and check it; raises ModelFileError unless it fits the classes and the trees."""
+    """Read and check the field; raises ModelFileError unless it fits the classes and the trees."""
     fields = Fields(header.take("additive", dict), "header.additive")
     record = None
     if version >= FIRST_WITH_RECORD:

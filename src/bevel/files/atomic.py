@@ -1,7 +1,7 @@
 """Writes a file whole or not at all.
 
 The bytes go to a new file in the same folder, which takes the place of the old one only when all of
-them are on the disk. Whatever fails before leaves the old file as it was, and no new one behind,
+them are on the disk. A failure before that leaves the old file unchanged and removes the new one,
 unless the process is killed: then a hidden file `.NAME.….tmp` stays, which may be removed.
 """
 
@@ -17,19 +17,19 @@ __all__ = ["write_whole"]
 
 
 def write_whole(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryview]) -> None:
-    """Write a file in one step, as far as anybody can see.
+    """Write a file in one atomic step.
 
     Parameters
     ----------
     path : str or path
-        Where to; a link is followed. A file that exists keeps its permissions, a new one gets those
-        of any new file.
+        Path of the file; a link is followed. An existing file keeps its permissions, a new one
+        gets those of any new file.
     pieces : iterable of bytes
-        What to write.
+        Contents of the file.
     """
     target = Path(os.path.realpath(path))
     mode = _mode_of(target)
-    # As much of the name as leaves room for the rest: names end at 255 bytes.
+    # Shortened to leave room for the rest: names are limited to 255 bytes.
     new = target.with_name(f".{target.name[:50]}.{secrets.token_hex(8)}.tmp")
     try:
         descriptor = os.open(new, os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY, 0o666)
@@ -54,7 +54,7 @@ _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def _mode_of(target: Path) -> int | None:
-    """Permissions of the file that exists, None if there is none; raises for what is no file."""
+    """Permissions of an existing file, None if there is none; raises for other kinds of file."""
     try:
         status = target.stat()
     except FileNotFoundError:
@@ -73,8 +73,8 @@ def _mode_of(target: Path) -> int | None:
 
 
 def _settle(folder: Path) -> None:
-    """Make the new name last: it is an entry of the folder, which is written by itself."""
-    if os.name == "nt":  # folders cannot be opened there
+    """Flush the folder, so that the new name survives a crash."""
+    if os.name == "nt":  # folders cannot be opened on Windows
         return
     descriptor = os.open(folder, os.O_RDONLY)
     try:

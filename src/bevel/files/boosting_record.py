@@ -55,14 +55,14 @@ def _encode_calibration(given: Calibration | None, arrays: Arrays) -> dict[str, 
 
 
 def decode_record(value: object, sections: Sections, is_classifier: bool) -> BoostingRecord | None:
-    """Read what `encode_record` has written; raises ModelFileError.
+    """Read the field and sections that `encode_record` has written; raises ModelFileError.
 
     Parameters
     ----------
     value : object
-        The field.
+        Value of the field.
     sections : Sections
-        Where arrays are taken from.
+        Sections to take arrays from.
     is_classifier : bool
         Whether the model is a classifier, which has no intervals.
     """

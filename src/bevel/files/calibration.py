@@ -8,18 +8,18 @@ from bevel.forest.calibration import POWERS
 
 __all__ = ["decode_power"]
 
-FIRST_VERSION = 5  # of the format, that holds a power
+FIRST_VERSION = 5  # first version of the format with a power
 
 
 def decode_power(header: Fields, version: int, *, averages_classes: bool) -> float:
-    """Read and check it; raises ModelFileError.
+    """Read and check the power; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
-        Of the file.
+        Header of the file.
     version : int
-        Of its format; in older ones the power is 1.
+        Version of the format; before FIRST_VERSION the power is 1.
     averages_classes : bool
         Whether the forest averages class shares; in others the power is 1.
     """

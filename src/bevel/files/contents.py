@@ -17,27 +17,27 @@ from bevel.printable import printable
 
 __all__ = ["FileMap", "read_contents"]
 
-# A pipe is opened without waiting for somebody who writes to it.
+# A pipe is opened without waiting for a writer.
 _FLAGS = os.O_RDONLY
 for _name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):
     _FLAGS |= getattr(os, _name, 0)
 
 
 class FileMap(memory_map.mmap):
-    """A map of a whole file, which notices that the file was written to.
+    """A map of a whole file, which detects writes to the file.
 
     Parameters
     ----------
     stream : file
         The file, open for reading.
     path : Path
-        Its name in messages.
+        Name of the file in messages.
     """
 
     def __new__(cls, stream: BinaryIO, path: Path) -> Self:
         new = super().__new__(cls, stream.fileno(), 0, access=memory_map.ACCESS_READ)
         new._path = path
-        # The name may belong to another file later; this stays the file that is mapped.
+        # The name may refer to another file later; the descriptor refers to the mapped file.
         new._descriptor = os.dup(stream.fileno())
         weakref.finalize(new, os.close, new._descriptor)
         new._state = new._read_state()
@@ -62,14 +62,14 @@ class FileMap(memory_map.mmap):
 
 
 def read_contents(path: Path, mapped: bool) -> bytes | memoryview:
-    """The bytes of a file, or a map of them; raises ModelFileError unless it begins as models do.
+    """The bytes of a file, or a map of them; raises ModelFileError unless it has the magic number.
 
     Parameters
     ----------
     path : Path
         The file.
     mapped : bool
-        Whether to map it, as a `FileMap`, which stays open as long as a view of it is in use.
+        Whether to map it as a `FileMap`, which stays open as long as a view of it is in use.
     """
     with _open(path) as stream:
         size = os.fstat(stream.fileno()).st_size
@@ -85,7 +85,7 @@ def read_contents(path: Path, mapped: bool) -> bytes | memoryview:
 
 
 def _open(path: Path) -> BinaryIO:
-    """Open an ordinary file; pipes and devices, of which reading may never end, are refused."""
+    """Open a regular file; raises for pipes and devices, whose reading may never end."""
     descriptor = os.open(path, _FLAGS)
     mode = os.fstat(descriptor).st_mode
     if stat.S_ISREG(mode):

@@ -21,8 +21,8 @@ from bevel.printable import printable
 
 __all__ = ["FIRST_VERSION", "decode_families", "encode_families"]
 
-FIRST_VERSION = 3  # of the format, that can hold families
-FIRST_WITH_NODE_SIZE = 7  # of the format, that has their min_samples_split
+FIRST_VERSION = 3  # first version of the format with families
+FIRST_WITH_NODE_SIZE = 7  # first version of the format with their min_samples_split
 MOST_FAMILIES = 1000
 MOST_ROWS = 2**31 - 1
 
@@ -45,18 +45,18 @@ def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, An
 def decode_families(
     value: object, sections: Sections, n_trees: int, version: int
 ) -> FamilyRecord | None:
-    """Read what `encode_families` has written; raises ModelFileError.
+    """Read the field and sections that `encode_families` has written; raises ModelFileError.
 
     Parameters
     ----------
     value : object
         The header's field.
     sections : Sections
-        Where arrays are taken from.
+        Sections to take arrays from.
     n_trees : int
         Trees of the forest.
     version : int
-        Of the format.
+        Version of the format.
     """
     if value is None:
         return None
@@ -96,7 +96,7 @@ def _list(value: object) -> list[Any]:
 
 
 def _text(value: object) -> str:
-    """A name or a reason, both of which end up on terminals."""
+    """Check a name or a reason, both of which may be printed on terminals."""
     text = check_kind("A name or reason of families", value, str)
     if text != printable(text):
         raise damaged("A name or reason of families", "plain text", text)

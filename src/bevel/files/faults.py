@@ -1,4 +1,4 @@
-"""Errors of damaged model files, all of one form."""
+"""Errors of damaged model files, in a common form."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ _REMEDY = "The file is damaged or was not written by Bevel: copy it again, or sa
 
 
 def damaged(name: str, required: str, got: object) -> ModelFileError:
-    """Build the error for a part of a file that is not what it must be."""
+    """Make the error for a part of a file that is invalid."""
     shown = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
     return ModelFileError(printable(f"{shown} must be {required}; got {_describe(got)}. {_REMEDY}"))
 
 
 @contextmanager
 def only_file_errors(path: object = None) -> Iterator[None]:
-    """Turn whatever goes wrong while a file is read into ModelFileError, with the file's name.
+    """Turn any error while a file is read into ModelFileError, with the file's name.
 
     The checks have precise messages; this catches what they miss. Errors of the operating
-    system, such as that there is no file, stay what they are, and so does a lack of memory.
+    system, such as an absent file, and MemoryError are passed on unchanged.
     """
     where = "" if path is None else f"{printable(str(path))}: "
     try:
@@ -46,7 +46,7 @@ def only_file_errors(path: object = None) -> Iterator[None]:
 
 
 def _describe(got: object) -> str:
-    """Containers by their size only: a hostile one may be too deep to be shown."""
+    """Describe a value, containers by their size only: a hostile one may be too deep to print."""
     if isinstance(got, list | tuple | dict):
         return f"a {type(got).__name__} of {len(got)}"
     return shorten(got)

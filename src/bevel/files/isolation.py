@@ -17,12 +17,12 @@ MOST_ROWS = 2**31 - 1
 
 
 def encode_isolation(isolation: Isolation) -> dict[str, Any]:
-    """What JSON can hold of it."""
+    """Header field of an isolation forest."""
     return {"n_samples": int(isolation.n_samples), "offset": float(isolation.offset)}
 
 
 def decode_isolation(header: Fields) -> Isolation:
-    """Read and check it; raises ModelFileError."""
+    """Read and check the field; raises ModelFileError."""
     fields = Fields(header.take("isolation", dict), "header.isolation")
     n_samples = fields.take_count("n_samples", 1, MOST_ROWS)
     offset = fields.take("offset", float)

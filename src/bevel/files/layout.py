@@ -9,7 +9,7 @@
 
 Integers are little-endian. Offsets of sections count from the end of the header's zeros, so that
 they do not depend on its length. Sections follow one another in the order of the header's table
-without gaps: where one must begin is known, and the table's offsets are only compared with it.
+without gaps: their positions follow from the lengths, and the table's offsets are only compared.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ __all__ = [
 
 Buffer = bytes | memoryview
 
-# The first byte is no ASCII and the last two change when a file is sent as text, as in PNG.
+# The first byte is not ASCII and the last two change when a file is sent as text, as in PNG.
 MAGIC = b"\x89BEVEL\r\n"
 VERSION = 7
 PRELUDE = struct.Struct("<8sIIQQ")
@@ -58,12 +58,12 @@ SECTION_TYPES = {
 
 @dataclass(frozen=True)
 class Section:
-    """An entry of the table: numbers of one type, and where they are."""
+    """An entry of the table: type, length and position of some numbers."""
 
     name: str
     dtype: np.dtype[Any]
-    length: int  # in numbers
-    offset: int  # in bytes from the first section
+    length: int  # in numbers, not bytes
+    offset: int  # bytes from the first section
     crc32: int
 
     @property
@@ -73,16 +73,16 @@ class Section:
 
 @dataclass(frozen=True, eq=False)
 class Layout:
-    """A file whose header has been verified, and whose sections are inside it."""
+    """A file whose header is verified, and whose sections are within its bounds."""
 
     buffer: memoryview
     version: int
-    header: Mapping[str, Any]  # without the table
+    header: Mapping[str, Any]  # without the table of sections
     sections: Mapping[str, Section]
-    start: int  # of the first section
+    start: int  # offset of the first section
 
     def view(self, name: str) -> Array:
-        """Numbers of a section as they are in the file, unverified and read-only."""
+        """Numbers of a section in place, unverified and read-only."""
         section = self.section(name)
         first = self.start + section.offset
         array = np.frombuffer(self.buffer, section.dtype, section.length, first)
@@ -117,7 +117,7 @@ def write_layout(header: Mapping[str, Any], arrays: Mapping[str, Array]) -> Iter
     Parameters
     ----------
     header : mapping
-        What JSON can hold; the table of sections is added here.
+        Values that JSON can hold; the table of sections is added here.
     arrays : mapping of str to ndarray
         One-dimensional arrays of numbers, by the names of their sections.
     """

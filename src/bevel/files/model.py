@@ -1,8 +1,8 @@
 """An estimator as the contents of a file, and back.
 
 A file holds what an estimator needs to predict and to be fitted again: parameters, classes, names
-of columns, how rows are read, the forest, its seed and bags, kept targets, and the out-of-bag
-score. Out-of-bag predictions, which have an entry for every training row, stay behind.
+of columns, encoding of rows, the forest, its seed and bags, kept targets, and the out-of-bag
+score. Out-of-bag predictions, which have an entry for every training row, are not stored.
 """
 
 from __future__ import annotations
@@ -55,15 +55,15 @@ class StorableKind:
     Attributes
     ----------
     parameters : mapping of str to Parameter
-        Its parameters.
+        Parameters of the class.
     is_classifier : bool
-        Whether it has classes.
+        Whether the estimator has classes.
     has_rotations : bool
-        Whether it has a `RotationRecord`.
+        Whether the estimator has a `RotationRecord`.
     is_additive : bool
-        Whether its trees add up: boosting.
+        Whether its trees are added up, as in boosting.
     is_isolation : bool
-        Whether its leaves hold path lengths: isolation forests.
+        Whether its leaves hold path lengths, as in isolation forests.
     is_survival : bool
         Whether its leaves have curves of the hazard.
     """
@@ -78,16 +78,16 @@ class StorableKind:
 
 @dataclass(frozen=True, eq=False)
 class StoredEstimator:
-    """What a file holds of an estimator.
+    """Contents of the file of an estimator.
 
     Attributes
     ----------
     name : str
-        Of its class.
+        Name of its class.
     parameters : mapping
-        As `get_params(deep=False)` gives them.
+        Parameters from `get_params(deep=False)`.
     fitted : FittedForest
-        What `fit` has made.
+        Result of `fit`.
     oob_score : float or None
         The out-of-bag score, if there is one.
     """
@@ -101,7 +101,7 @@ class StoredEstimator:
 def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes | memoryview]:
     """The bytes of the file of a fitted estimator, piece by piece.
 
-    Raises TypeError if it holds what files cannot; warns of parameters that become defaults.
+    Raises TypeError if it holds values that files cannot; warns of parameters that become defaults.
     """
     arrays: Arrays = {}
     fitted = stored.fitted
@@ -206,7 +206,7 @@ def read_model(
 
 def _read_forest(forest: FileForest) -> PackedPredictor:
     predictor = PackedPredictor(forest.read())
-    predictor.packed  # noqa: B018  # who loads a model is about to use it
+    predictor.packed  # noqa: B018  # built now, since a loaded model is usually used
     return predictor
 
 
@@ -220,7 +220,7 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
 def _decode_header(
     header: Fields, sections: Sections, kind: StorableKind, n_features: int, version: int
 ) -> dict[str, Any]:
-    """The header's entries on columns, classes and bags."""
+    """Read the header's entries on columns, classes and bags."""
     names = header.take_any("feature_names")
     classes = header.take_any("classes")
     outputs = decode_outputs(header, sections, version, kind.is_classifier)
@@ -249,7 +249,7 @@ def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
 
 
 def _count_classes(fields: Mapping[str, Any]) -> int:
-    """Classes of all outputs; 0 in regression."""
+    """Number of classes of all outputs; 0 in regression."""
     outputs = fields["outputs"]
     of_outputs = () if outputs is None else outputs.classes or ()
     classes = of_outputs if fields["classes"] is None else (fields["classes"],)

@@ -30,7 +30,7 @@ FIRST_VERSION = 6
 
 
 def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
-    """Labels of the classes as JSON holds them; raises TypeError if it cannot."""
+    """Labels of the classes as JSON; raises TypeError for labels that it cannot hold."""
     if classes is None:
         return None
     try:
@@ -43,7 +43,7 @@ def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
 
 
 def decode_classes(value: object, sections: Sections, path: str = "header.classes") -> Any:
-    """Labels of the classes; raises ModelFileError unless they are different."""
+    """Read the labels of the classes; raises ModelFileError unless they are distinct."""
     classes = decode_labels(value, path, sections)
     if len(classes) == 0 or len(set(classes.tolist())) < len(classes):
         raise damaged(path, "one or more different labels", len(classes))
@@ -51,7 +51,7 @@ def decode_classes(value: object, sections: Sections, path: str = "header.classe
 
 
 def encode_outputs(outputs: Outputs | None) -> dict[str, Any] | None:
-    """Names and classes of several outputs; null of one."""
+    """Names and classes of several outputs; null for one output."""
     if outputs is None:
         return None
     classes = None if outputs.classes is None else [encode_classes(c) for c in outputs.classes]
@@ -61,7 +61,7 @@ def encode_outputs(outputs: Outputs | None) -> dict[str, Any] | None:
 def decode_outputs(
     header: Fields, sections: Sections, version: int, is_classifier: bool
 ) -> Outputs | None:
-    """Names and classes of several outputs; raises ModelFileError unless they are sound."""
+    """Read names and classes of several outputs; raises ModelFileError if they are invalid."""
     value = header.take_any("outputs") if version >= FIRST_VERSION else None
     if value is None:
         return None
@@ -84,7 +84,7 @@ def decode_outputs(
 
 
 def check_outputs(outputs: Outputs | None, columns: Mapping[str, Column]) -> None:
-    """Raise ModelFileError unless the trees are of the outputs of the header."""
+    """Raise ModelFileError unless the trees have the outputs of the header."""
     column = columns["output_classes"]
     n_outputs = 0 if outputs is None else len(outputs)
     if column.length != n_outputs:

@@ -1,4 +1,4 @@
-"""Parameters of an estimator: what a file holds of them, and whether the estimator takes them."""
+"""Parameters of an estimator in a file: encoded, decoded and validated."""
 
 from __future__ import annotations
 
@@ -30,16 +30,16 @@ MOST_JOBS = 2**31 - 1
 def encode_parameters(
     values: Mapping[str, Any], parameters: Mapping[str, Parameter], arrays: Arrays
 ) -> dict[str, Any]:
-    """Turn parameters into what JSON can hold; warns of those that become their defaults.
+    """Turn parameters into JSON values; warns of those that become their defaults.
 
     Parameters
     ----------
     values : mapping
-        As `get_params(deep=False)` gives them.
+        Values from `get_params(deep=False)`.
     parameters : mapping of str to Parameter
-        The estimator's.
+        Parameters of the estimator.
     arrays : dict
-        Where arrays of numbers are put, by the names of their sections.
+        Receives arrays of numbers, by the names of their sections.
     """
     _check(values, parameters)
     lost = [name for name, value in values.items() if _is_lost(name, value)]
@@ -75,16 +75,16 @@ def _encode(name: str, value: Any, arrays: Arrays) -> Any:
 def decode_parameters(
     value: Mapping[str, Any], parameters: Mapping[str, Parameter], sections: Sections
 ) -> dict[str, Any]:
-    """Turn what was read into parameters that the estimator takes.
+    """Turn JSON values into parameters of the estimator.
 
     Parameters
     ----------
     value : mapping
-        From the header. Parameters that it lacks did not exist yet and get their defaults.
+        Values from the header. Parameters that it lacks did not exist yet and get their defaults.
     parameters : mapping of str to Parameter
-        The estimator's.
+        Parameters of the estimator.
     sections : Sections
-        Where arrays are taken from.
+        Sections to take arrays from.
     """
     unknown = [repr(name) for name in value if name not in parameters]
     if unknown:
@@ -104,7 +104,7 @@ def _check(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> No
     """Raise for values that no fit and no prediction would accept."""
     check_each(values, parameters)
     if "projection" in parameters:
-        # That of boosting has sparse combinations, whose number may be given.
+        # Boosting draws sparse combinations with "auto" too, whose number may be given.
         boosts = "max_iter" in parameters and values["projection"] == "auto"
         read_projection(
             "sparse" if boosts else values["projection"], values.get("n_projections", "auto")

@@ -33,14 +33,14 @@ def encode_rotations(record: RotationRecord, arrays: Arrays) -> dict[str, Any]:
 
 
 def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> RotationRecord:
-    """Read what `encode_rotations` has written; raises ModelFileError.
+    """Read the field and sections that `encode_rotations` has written; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
-        Of the file.
+        Header of the file.
     sections : Sections
-        Where arrays are taken from.
+        Sections to take arrays from.
     n_trees : int
         Trees of the forest.
     """
@@ -59,7 +59,7 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
     for name, numbers in (("Complexities", complexities), ("Weights", weights)):
         if not bool((np.isfinite(numbers) & (numbers >= 0.0)).all()):
             raise damaged(f"{name} of rotations", "finite and not negative", "others")
-    # Not known for a micro-forest without rows out of its bags.
+    # NaN for a micro-forest without out-of-bag rows.
     if not bool((np.isnan(errors) | (np.isfinite(errors) & (errors >= 0.0))).all()):
         raise damaged("Errors of rotations", "finite and not negative, or NaN", "others")
     if n_trees and not (of_tree.min() >= 0 and of_tree.max() < n_rotations):

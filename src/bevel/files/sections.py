@@ -14,13 +14,13 @@ from bevel.files.layout import Layout
 __all__ = ["Sections"]
 
 
-# Bytes that may be made of a few characters of the header, beside those in proportion to the file.
+# Bytes that short header fields may claim in addition to those in proportion to the file.
 ROOM = 2**25
 ROOM_FACTOR = 8
 
 
 class Sections:
-    """The sections of a file, each of which is used once, and the room that its header may fill.
+    """The sections of a file, each of which is used once, and a limit on the memory it may claim.
 
     Parameters
     ----------
@@ -36,7 +36,7 @@ class Sections:
     def take(
         self, name: str, dtype: str | None = None, length: int | None = None
     ) -> npt.NDArray[Any]:
-        """A verified copy, of the given type and length."""
+        """A verified copy of a section, of the given type and length."""
         view = self.view(name)
         if dtype is not None and view.dtype.str != dtype:
             raise damaged(f'Section "{name}"', f'of type "{dtype}"', view.dtype.str)
@@ -50,7 +50,7 @@ class Sections:
         return copy
 
     def view(self, name: str) -> npt.NDArray[Any]:
-        """The numbers as they are in the file, not verified."""
+        """The numbers of a section in place, not verified."""
         self._layout.section(name)
         if name not in self._left:
             raise damaged(f'Section "{name}"', "used once", "a second use")
@@ -58,13 +58,13 @@ class Sections:
         return self._layout.view(name)
 
     def claim(self, what: str, n_bytes: int) -> None:
-        """Refuse what would take more memory than all claims of a file together may."""
+        """Raise if the claims of a file together exceed its limit of memory."""
         self._room -= n_bytes
         if self._room < 0:
             raise damaged(what, "within the memory that a file of this size may take", "more")
 
     def finish(self) -> None:
-        """Raise if there are sections that nobody took."""
+        """Raise if there are unused sections."""
         if self._left:
             unknown = join_names([repr(name) for name in self._left])
             raise damaged("Sections", "those that the header lists", unknown)

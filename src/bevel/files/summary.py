@@ -28,7 +28,7 @@ def summarise(
     kinds : mapping of str to StorableKind
         The estimators, by the names of their classes.
     verify : bool, default=False
-        Read and verify all of it; otherwise its header only.
+        Read and verify the whole file; otherwise its header only.
     """
     with only_file_errors(os.fspath(path)):
         contents = read_contents(Path(path), mapped=not verify)
@@ -92,7 +92,7 @@ def _column(name: str, described: Mapping[str, Any], layout: Layout) -> dict[str
 
 
 def _others(layout: Layout, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """Sections that are no parts of columns."""
+    """Sections that are not parts of columns."""
     return [
         {"name": each.name, "dtype": each.dtype.str, "length": each.length, "bytes": each.nbytes}
         for each in layout.sections.values()

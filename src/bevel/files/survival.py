@@ -20,7 +20,7 @@ from bevel.forest.records.survival_record import SurvivalRecord
 
 __all__ = ["decode_survival", "encode_survival"]
 
-FIRST_WITH_CAUSES = 7  # format
+FIRST_WITH_CAUSES = 7  # first version of the format with causes
 
 
 def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
@@ -33,7 +33,7 @@ def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
 
 
 def decode_survival(header: Fields, sections: Sections, version: int) -> SurvivalRecord:
-    """Read what `encode_survival` has written; raises ModelFileError."""
+    """Read the field and section that `encode_survival` has written; raises ModelFileError."""
     fields = Fields(header.take("survival", dict), "header.survival")
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
     n_causes = fields.take_count("n_causes") if version >= FIRST_WITH_CAUSES else 1

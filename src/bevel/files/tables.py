@@ -1,4 +1,4 @@
-"""How an estimator reads rows: scaling, levels and medians, in header fields and sections.
+"""The encoding of rows: scaling, levels and medians, in header fields and sections.
 
 "scaler": {"kind": "linear", "clip": false}     and its arrays as sections "scaler.…"
 "nominal": [{"feature": 3, "has_missing": false, "labels": …}, …]
@@ -38,7 +38,7 @@ def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
 
 
 def decode_table(header: Fields, sections: Sections, n_features: int) -> Encoding:
-    """Read what `encode_table` has written; raises ModelFileError."""
+    """Read the fields and sections that `encode_table` has written; raises ModelFileError."""
     medians = sections.take("medians", "<f4", n_features)
     if not np.isfinite(medians).all():
         raise damaged("Medians", "finite", "others")
@@ -156,7 +156,7 @@ def _decode_ranks(sections: Sections, n_features: int, relative: bool) -> RankSc
     _require(len(ranks) == len(knots), "one rank for each knot")
     for values in (knots, ranks):
         _require(values.dtype.kind == "f" and bool(np.isfinite(values).all()), "finite numbers")
-        # Within a column they rise; they may fall where the next column begins.
+        # Knots ascend within a column; they may descend where the next column begins.
         falls = np.flatnonzero(values[1:] <= values[:-1]) + 1
         _require(bool(np.isin(falls, offset).all()), "ascending knots and ranks")
     _require(bool((n_present >= 0).all()) and n_present.max() < 2**62, "counts of rows")

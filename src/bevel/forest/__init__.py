@@ -1,1 +1,1 @@
-"""A grown forest, and what is computed from it and its training rows."""
+"""Grown forests, and values derived from them and from their training rows."""

@@ -1,4 +1,4 @@
-"""Forests whose trees add up: a baseline for each output, the sum of its trees, and a link."""
+"""Additive forests: a baseline for each output, the sum of its trees, and a link function."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = [
 
 # Positive means are between 1e-100 and 1e100, in training too (kMostExponent in losses.h).
 MOST_EXPONENT = 230.0
-LARGEST_BASELINE = 1e65  # as of leaf values in files
+LARGEST_BASELINE = 1e65  # the limit of leaf values in files
 
 LINKS = ("identity", "exponential", "sorted", "logistic", "softmax")
 

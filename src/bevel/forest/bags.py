@@ -27,7 +27,7 @@ class Bags:
     replace : bool
         Whether a row can be drawn twice.
     seed : int
-        Of the forest.
+        Seed of the forest.
     """
 
     n_rows: int

@@ -2,7 +2,7 @@
 
 Forests of deep trees spread their votes: the mean share of the best class is usually lower than
 its frequency. A power above one brings them closer, one below one takes confidence away. The power
-is the one of least logarithmic loss on out-of-bag rows, or one nearer to 1 if the rows cannot tell
+its frequency. A power above one raises their confidence, a power below one lowers it. The power
 the two apart.
 """
 
@@ -20,9 +20,9 @@ __all__ = ["POWERS", "choose_power", "power_losses", "power_of_least_loss", "rai
 
 # Multiples of one half: products and square roots have the same bits on every machine.
 POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
-# Loss of a row is not counted beyond that of this probability: a few rows would decide alone.
+# Lower probabilities count as this one, so that a few rows do not decide alone.
 LEAST_PROBABILITY = 1e-3
-# Standard errors that count as none (docs/design/automatic_families.md).
+# Differences of fewer standard errors are ignored (docs/design/automatic_families.md).
 TOLERANCE = 0.5
 
 
@@ -51,7 +51,7 @@ def choose_power(shares: Floats, truth: AnyInts, weights: Floats | None = None) 
     truth : ndarray of int, shape (n_rows,)
         Their classes.
     weights : ndarray of shape (n_rows,), default=None
-        Of the rows.
+        Weights of the rows.
 
     Returns
     -------

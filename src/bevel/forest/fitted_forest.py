@@ -67,7 +67,7 @@ class FittedForest:
     encoding : Encoding
         How the columns of a table become what trees read.
     feature_names : tuple of str or None
-        Of the columns, if the table of the fit had names.
+        Names of the columns, if the training table had names.
     classes : ndarray or None
         Labels of the classes; None in regression, and of several outputs, which have their own.
     hard : bool
@@ -75,7 +75,7 @@ class FittedForest:
     bags : Bags or None
         How the bags were drawn; None if trees were chosen, or differ in it.
     seed : int or None
-        Of the trees 0, 1, ...; None if they are some of these, chosen.
+        Seed of the trees 0, 1, ...; None if only some of these trees were kept.
     class_weight : dict, str or None
         As given to the estimator.
     tuned_out_of_bag : str
@@ -83,18 +83,18 @@ class FittedForest:
     targets : KeptTargets, StoredTargets or None
         Training targets of the leaves, if they were kept.
     rotations : RotationRecord or None
-        Of a regularised rotation ensemble.
+        Record of a regularised rotation ensemble.
     additive : Additive or None
         How the trees of a boosted forest add up; None where trees are averaged or vote. Its trees
         have values in their leaves, whether there are classes or not.
     families : FamilyRecord or None
-        Of a forest whose families share the trees (`projection="auto"`).
+        Record of a forest whose families share the trees (`projection="auto"`).
     power : float
         That mean class shares are raised to (`calibration`); 1 leaves them as they are.
     isolation : Isolation or None
         How the path lengths of an isolation forest become scores; None in other forests.
     survival : SurvivalRecord or None
-        Of a survival forest, whose leaves have a curve beside their value, the mortality.
+        Record of a survival forest, whose leaves have a curve beside their value, the mortality.
     outputs : Outputs or None
         Names and classes of several outputs; None of one.
     """
@@ -166,12 +166,12 @@ class FittedForest:
             self,
             predictor=PackedPredictor(forest),
             classes=None if outputs.classes is None else outputs.classes[k],
-            class_weight=None,  # those of all outputs are in the weights of the rows
+            class_weight=None,  # the row weights already include the class weights of all outputs
             outputs=None,
         )
 
     def in_memory(self) -> FittedForest:
-        """The same with nothing left in a file; raises ModelFileError if the file is damaged."""
+        """Return a copy that reads nothing from a file; raises ModelFileError if it is damaged."""
         predictor, targets = self.packed_predictor, self.kept_targets
         if predictor is self.predictor and targets is self.targets:
             return self

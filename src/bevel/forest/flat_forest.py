@@ -134,7 +134,7 @@ class FlatForest:
         return _restored, tuple(self._fields().values())
 
     def __getstate__(self) -> dict[str, Any]:
-        """The same for formats such as skops, which write and set a state."""
+        """State for formats such as skops, which write and set a state."""
         return self._fields()
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -229,7 +229,7 @@ class FlatForest:
         self.check_not_slim("mean_depth")
         leaf = self.right < 0
         weight = self.weight[leaf].astype(np.float64)
-        if not weight.any():  # too small for float32, all of them
+        if not weight.any():  # all weights underflow float32
             weight += 1.0
         return float(np.dot(self.depth[leaf], weight) / weight.sum())
 
@@ -245,7 +245,7 @@ class FlatForest:
     @cached_property
     def depth(self) -> npt.NDArray[np.int32]:
         """Splits above each node; 0 for a root."""
-        # Splits that have begun before a node, but for those whose subtrees have ended there.
+        # Splits that begin before a node, minus those whose subtrees end before it.
         is_split = self.right >= 0
         ended = np.bincount(self.subtree_end[is_split], minlength=self.n_nodes + 1)
         begun: npt.NDArray[np.int64] = np.cumsum(is_split) - is_split
@@ -257,7 +257,7 @@ class FlatForest:
         is_split = self.right >= 0
         last = np.arange(self.n_nodes, dtype=np.int64)
         last[is_split] = (self._first_node_of_tree() + self.right)[is_split]
-        while is_split[last].any():  # twice as far at each step, until at the rightmost leaf
+        while is_split[last].any():  # doubles the distance, up to the rightmost leaf
             last = last[last]
         return last + 1
 
@@ -317,7 +317,7 @@ def _restored(*values: Any) -> FlatForest:
 
 
 def check_forest(forest: FlatForest) -> None:
-    """Raise ValueError unless the arrays are such as the trainer makes them; one pass over them."""
+    """Raise ValueError unless the arrays could come from the trainer; one pass over them."""
     _core.check_forest(
         forest.arrays(), forest.n_features, forest.n_classes, forest.levels, forest.medians
     )

@@ -83,7 +83,7 @@ def _aligned(
 
 
 def _join_p_values(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
-    """One for each entry as soon as one of the forests has recorded them; NaN in the other."""
+    """p-values of both forests; NaN for the forest that has not recorded any."""
     recorded = [len(f.entry_p_value) > 0 for f in (first, second)]
     one, other = (
         f.entry_p_value

@@ -1,4 +1,4 @@
-"""The training targets of each leaf, kept beside a forest: what quantiles are made of."""
+"""The training targets of each leaf, stored beside a forest to predict quantiles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class KeptTargets:
     value : ndarray of float64, shape (n,)
         Targets of the training rows, ascending.
     weight : ndarray of float64, shape (n,)
-        Weights of the same rows; empty if all are one.
+        Weights of these rows; empty if all are one.
     offset : ndarray of int64, shape (n_nodes + 1,)
         First member of each node of the forest; splits have none.
     row : ndarray of int32
@@ -45,7 +45,7 @@ class KeptTargets:
         return _restored, tuple(getattr(self, field.name) for field in fields(self))
 
     def __getstate__(self) -> dict[str, Any]:
-        """The same for formats such as skops, which write and set a state."""
+        """State for formats such as skops, which write and set a state."""
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
@@ -80,18 +80,18 @@ def keep_targets(leaf_rows: LeafRows, target: Floats, weights: Floats | None) ->
     Parameters
     ----------
     leaf_rows : LeafRows
-        Of a forest for regression.
+        Rows in the leaves of a forest for regression.
     target : ndarray of float64, shape (n,)
-        Of the training rows.
+        Targets of the training rows.
     weights : ndarray of float64 or None
-        Of the training rows.
+        Weights of the training rows.
     """
     weight = np.empty(0) if weights is None else weights
     return _ascending(KeptTargets(target, weight, leaf_rows.offset, leaf_rows.row))
 
 
 def _ascending(targets: KeptTargets) -> KeptTargets:
-    """Rows numbered anew by ascending target."""
+    """Renumber the rows by ascending target."""
     order = targets.value.argsort(kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)

@@ -32,9 +32,9 @@ class LeafRows:
     row : ndarray of int32
         Members: rows of weight above zero, as often as they are in the bag of the tree.
     weight : ndarray of float64
-        Of each member; empty if all are one.
+        Weight of each member; empty if all are one.
     n_rows : int
-        Training rows that there are.
+        Number of training rows.
     """
 
     offset: Ints64
@@ -124,7 +124,7 @@ def agrees_with_leaves(forest: FlatForest, leaf_rows: LeafRows, target: Target) 
     leaf_rows : LeafRows
         Training rows in their leaves.
     target : ndarray of shape (n,)
-        Of the training rows: classes as int32, or numbers as float64.
+        Targets of the training rows: classes as int32, or numbers as float64.
     """
     node, weight = leaf_rows.node, leaf_rows.weight
     weight = weight if len(weight) else np.ones(len(node))

@@ -82,9 +82,9 @@ def predict_out_of_bag(
     n_threads : int
         Threads to use.
     weights : ndarray of float64, default=None
-        Of the training rows; None when all are one.
+        Weights of the training rows; None when all are one.
     rows : tuple of int, default=None
-        The first of the rows to predict, and the one behind the last; None for all.
+        First row to predict, and one past the last; None for all rows.
     """
     first, last = (0, len(X)) if rows is None else rows
     predictions = np.empty((last - first, _width(fitted)))

@@ -22,12 +22,12 @@ __all__ = ["Outputs", "forest_of_output"]
 
 @dataclass(frozen=True, eq=False)
 class Outputs:
-    """What is known of several outputs.
+    """Names and classes of several outputs.
 
     Attributes
     ----------
     names : tuple of str
-        One for each output.
+        Name of each output.
     classes : tuple of ndarray or None
         Labels of the classes of each output; None in regression.
     """
@@ -98,7 +98,7 @@ def forest_of_output(forest: FlatForest, outputs: Outputs, k: int) -> FlatForest
 def _entries_of(
     forest: FlatForest, is_leaf: npt.NDArray[np.bool_], low: int, high: int
 ) -> dict[str, Any]:
-    """Entries of the splits, and of the leaves those of one output, numbered from zero."""
+    """Entries of the splits, and those entries of the leaves that belong to one output."""
     length = np.diff(forest.entry_offset)
     of_leaf = np.repeat(is_leaf, length)
     kept = ~of_leaf | ((forest.entry_index >= low) & (forest.entry_index < high))
@@ -128,9 +128,9 @@ def _shares(forest: FlatForest, is_leaf: npt.NDArray[np.bool_], low: int, high: 
 def _gains(
     forest: FlatForest, is_leaf: npt.NDArray[np.bool_], columns: Floats
 ) -> npt.NDArray[np.float32]:
-    """What each split removes: w_L w_R / w times the squared distance of the children's means.
+    """Impurity removed by each split: w_L w_R / w times the squared distance of the child means.
 
-    columns: of the leaves, values or class shares, whose weighted means those of splits are.
+    columns: values or class shares of the leaves; splits have the weighted means of their leaves.
     """
     weight = forest.weight.astype(np.float64)
     mean = np.zeros((forest.n_nodes, columns.shape[1]))

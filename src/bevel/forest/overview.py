@@ -1,4 +1,4 @@
-"""A forest at a glance: how many trees, how large, of what."""
+"""Summary of a forest: its kind, number of trees and size."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ __all__ = ["overview_lines", "overview_title"]
 
 
 def overview_title(forest: FlatForest) -> str:
-    """What the forest is, in a few words."""
+    """Short description of the forest."""
     trees = f"{forest.n_trees:,} tree{'' if forest.n_trees == 1 else 's'}"
     task = f"{forest.n_classes} classes" if forest.n_classes else "numbers in the leaves"
     if forest.n_outputs > 1:

@@ -26,7 +26,7 @@ __all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor", "most_proba
 
 
 class NumberTooLargeError(ValueError):
-    """A row holds an infinity, or a number that sums could not bear."""
+    """A row holds an infinity, or a number so large that sums would overflow."""
 
 
 class PackedPredictor:
@@ -44,7 +44,7 @@ class PackedPredictor:
     def __getstate__(self) -> dict[str, Any]:
         return {"forest": self.forest}
 
-    # Two threads may both build the native forests the first time; either will do.
+    # Two threads may both build the native forests the first time; either copy is valid.
 
     @cached_property
     def view(self) -> _core.ForestView:
@@ -61,7 +61,7 @@ class PackedPredictor:
 
     @cached_property
     def as_encoded(self) -> Reading:
-        """How rows are read that are encoded already."""
+        """Reading of rows that are encoded already."""
         return Reading(_core.Scaler.identity(self.forest.n_features), np.inf)
 
     def probabilities(
@@ -141,7 +141,7 @@ class RowPredictor:
     hard : bool
         Whether trees vote.
     power : float, default=1
-        That mean class shares are raised to, see `bevel.forest.calibration`.
+        Power that mean class shares are raised to, see `bevel.forest.calibration`.
 
     Notes
     -----
@@ -182,7 +182,7 @@ class RowPredictor:
         X : ndarray of shape (n_rows, n_features)
             Rows.
         out : ndarray of float64, shape (n_rows, n_classes), C order, default=None
-            Where the probabilities go; None makes a new array.
+            Array to write the probabilities to; None makes a new array.
         n_threads : int, default=1
             Threads to use. Few rows never start one.
         """
@@ -209,8 +209,8 @@ class RowPredictor:
         X : ndarray of shape (n_rows, n_features)
             Rows.
         out : ndarray of shape (n_rows,), default=None
-            Where the result goes, int32 of a classifier, float64 of a regressor; None makes a new
-            array.
+            Array to write the result to, int32 for a classifier, float64 for a regressor; None
+            makes a new array.
         n_threads : int, default=1
             Threads to use. Few rows never start one.
         """
@@ -226,7 +226,7 @@ class RowPredictor:
         return out
 
     def _refused(self, X: object, out: object, kind: str) -> TypeError | ValueError:
-        """What was wrong with a call that the core has refused."""
+        """Error that explains why the core has refused a call."""
         required = f"an array of float32 or float64 of shape (n_rows, {self._n_features})"
         if not isinstance(X, np.ndarray) or X.dtype not in (np.float32, np.float64):
             remedy = "Convert it with numpy.asarray(X, dtype=float)."
@@ -247,7 +247,7 @@ class RowPredictor:
 
 
 def most_probable_classes(probabilities: Floats, output_classes: Ints32) -> Ints32:
-    """Most probable class of each output, the first of several, counted within the output."""
+    """Most probable class of each output, counted within the output; the first of tied ones."""
     parts = np.split(probabilities, np.cumsum(output_classes)[:-1], axis=1)
     return np.column_stack([part.argmax(axis=1) for part in parts]).astype(np.int32)
 

@@ -62,7 +62,7 @@ def conditional_quantiles(
     X : ndarray of float32, shape (n, p)
         Rows, encoded.
     levels : ndarray of float64, shape (k,)
-        From 0 to 1, in any order.
+        Levels from 0 to 1, in any order.
     n_threads : int
         Threads to use; does not change the result.
     trees : ndarray of bool, shape (n, n_trees), default=None

@@ -1,4 +1,4 @@
-"""Which way splits move the prediction along each feature, read from the trees alone."""
+"""Signs of splits: whether the prediction rises or falls along each feature."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
 __all__ = ["SplitSigns", "split_signs"]
 
-NODES_AT_ONCE, MOST_MEANS = 2**15, 2**20  # of a batch of trees, where trees are small
+NODES_AT_ONCE, MOST_MEANS = 2**15, 2**20  # limits of a batch of small trees
 
 
 class SplitSigns(NamedTuple):
-    """What splits remove, by the way they go; K outputs, p features.
+    """Variance removed by splits, with and without sign; K outputs, p features.
 
     Attributes
     ----------
@@ -25,7 +25,7 @@ class SplitSigns(NamedTuple):
         Variance that splits remove of each output, counted as positive where the output rises with
         the feature and as negative where it falls.
     total : ndarray of shape (K, p)
-        The same, all counted as positive: `net / total` is between -1 and 1.
+        Variance removed, all counted as positive: `net / total` is between -1 and 1.
     """
 
     net: Floats
@@ -42,9 +42,9 @@ def split_signs(forest: FlatForest, n_outputs: int = 1) -> SplitSigns:
     Parameters
     ----------
     forest : FlatForest
-        Of a classifier, whose outputs are the shares of classes, or of numbers. Must not be slim.
+        Classifier, whose outputs are the class shares, or regressor. Must not be slim.
     n_outputs : int, default=1
-        Of trees that add up: tree t belongs to output t % n_outputs.
+        Outputs of an additive forest: tree t belongs to output t % n_outputs.
     """
     forest.check_not_slim("direction")
     shape = (forest.n_classes or n_outputs, forest.n_features)

@@ -21,9 +21,9 @@ def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
     Parameters
     ----------
     forest : FlatForest
-        Where to take them from.
+        Forest to take them from.
     trees : array-like of int
-        Their numbers, from 0.
+        Numbers of the trees, from 0.
     """
     owners = _owners(forest, np.asarray(trees, dtype=np.int64))
     taken: dict[str, Any] = _take_bitsets(forest, owners["node"])
@@ -36,7 +36,7 @@ def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
 
 
 def _owners(forest: FlatForest, trees: Ints64) -> dict[str, list[slice]]:
-    """Where the trees, their nodes, entries and axes are, by the words of `ForestField.per`."""
+    """Slices of the trees, their nodes, entries and axes, by the words of `ForestField.per`."""
     runs = _runs(trees)
     nodes = _owned(forest.tree_offset, runs)
     axes = _owned(forest.rotation_offset, runs)
@@ -52,19 +52,19 @@ def _owners(forest: FlatForest, trees: Ints64) -> dict[str, list[slice]]:
 
 
 def _leaf_outputs(forest: FlatForest, runs: list[slice]) -> list[slice]:
-    """Where the values of the leaves of runs of trees are: n nodes have (n + trees) / 2 leaves."""
+    """Slices of the leaf values of runs of trees: n nodes have (n + trees) / 2 leaves."""
     first = (forest.tree_offset + np.arange(forest.n_trees + 1)) // 2 * len(forest.output_classes)
     return _owned(first, runs)
 
 
 def _runs(trees: Ints64) -> list[slice]:
-    """Trees that follow one another as slices: what they own follows one another too."""
+    """Consecutive trees as slices, since their entries are consecutive too."""
     ends = np.flatnonzero(np.diff(trees) != 1) + 1
     return [slice(int(run[0]), int(run[-1]) + 1) for run in np.split(trees, ends) if len(run)]
 
 
 def _owned(offset: Ints64, owners: list[slice]) -> list[slice]:
-    """Where the things are that runs of owners own."""
+    """Slices of the entries that runs of owners own."""
     return [slice(int(offset[run.start]), int(offset[run.stop])) for run in owners]
 
 
@@ -78,8 +78,8 @@ def _take_offset(offset: Ints64, owners: list[slice]) -> Ints64:
 
 
 def gather(offset: Ints64, owners: Ints64) -> tuple[Ints64, Ints64]:
-    """Places of what the owners own, one owner after another, and where each one's begin then."""
-    length = offset[owners + 1] - offset[owners]  # as much work as there are owners
+    """Positions of the entries of the owners, one owner after another, and the new offsets."""
+    length = offset[owners + 1] - offset[owners]  # work proportional to the number of owners
     start = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
     shift = np.repeat(offset[owners] - start[:-1], length)
     return shift + np.arange(start[-1]), start

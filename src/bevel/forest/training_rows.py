@@ -1,4 +1,4 @@
-"""The rows a forest was grown on, given once more: its bags drawn again, and the rows recognised.
+"""Finds the training rows of a forest again: redraws its bags and verifies the rows.
 
 A forest keeps no row, but its leaves determine where its training rows must fall.
 """
@@ -42,12 +42,12 @@ __all__ = [
 
 @dataclass(frozen=True, eq=False)
 class TrainingRows:
-    """Rows that a forest was grown on.
+    """Training rows of a forest with their bags.
 
     Attributes
     ----------
     X : ndarray of float32, shape (n, p)
-        Encoded as for prediction.
+        Rows encoded as for prediction.
     target : ndarray of shape (n,)
         Classes as int32, or numbers as float64.
     out : ndarray of bool, shape (n, n_trees)
@@ -63,10 +63,10 @@ class TrainingRows:
 
 
 class Weighting(NamedTuple):
-    """How the rows of a fit were weighed."""
+    """Weights of the rows of a fit."""
 
-    weights: npt.NDArray[np.float64] | None  # of the rows; None if all are one
-    balanced: npt.NDArray[np.int32] | None = None  # their classes, if each bag was balanced
+    weights: npt.NDArray[np.float64] | None  # weights of the rows; None if all are one
+    balanced: npt.NDArray[np.int32] | None = None  # classes of the rows, if each bag was balanced
 
 
 def training_rows_of(
@@ -76,20 +76,20 @@ def training_rows_of(
     caller: str,
     sample_weight: Any = None,
 ) -> TrainingRows:
-    """The rows of a fit, given again; raises if they are others.
+    """Return the rows of an earlier fit, given again; raises if they differ.
 
     Parameters
     ----------
     fitted : FittedForest
         The forest.
     X : ndarray of float32
-        Encoded as for prediction.
+        Rows encoded as for prediction.
     y : array-like
-        As given to fit.
+        Target as given to fit.
     caller : str
-        What needs them, for messages.
+        Name of the caller, for messages.
     sample_weight : array-like, default=None
-        As given to fit, if it is known.
+        Weights as given to fit, if they are known.
     """
     fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     bags, target = known_bags(fitted, caller), reread_target(fitted, y, len(X))
@@ -100,7 +100,7 @@ def training_rows_of(
 def out_of_bag_rows(
     fitted: FittedForest, X: npt.NDArray[np.float32], y: Any, caller: str
 ) -> TrainingRows:
-    """The same of a forest whose bags leave rows out that no tree has learnt from."""
+    """Return the rows of a fit, given again; raises unless its bags leave rows out."""
     bags_that_leave_rows_out(fitted, caller)
     return training_rows_of(fitted, X, y, caller)
 
@@ -113,7 +113,7 @@ def leaf_rows_of(
     caller: str,
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
-    """The rows of a fit in their leaves; raises if they do not give what leaves predict."""
+    """Return the training rows in their leaves; raises if they contradict the leaf predictions."""
     if fitted.survival is not None:
         return _leaf_rows_of_times(fitted, X, y, sample_weight, caller, n_threads)
     balanced = _balanced_outputs(fitted, y, len(X))
@@ -146,7 +146,7 @@ def _leaf_rows_of_times(
     caller: str,
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
-    """The same of a survival forest; the target of the rows are their times."""
+    """Return the training rows of a survival forest in their leaves; the targets are times."""
     record, forest = fitted.survival, fitted.forest
     assert record is not None
     bags, target = (
@@ -177,7 +177,7 @@ def _leaf_rows_of_times(
 def _with_one_output(
     fitted: FittedForest, y: Any, sample_weight: Any, n_rows: int
 ) -> tuple[FittedForest, Any, Any]:
-    """The first of several outputs, by which rows are recognised; weights are those of all."""
+    """Return the first of several outputs, which identifies the rows, with the weights of all."""
     outputs = fitted.outputs
     if outputs is None:
         return fitted, y, sample_weight
@@ -230,7 +230,7 @@ def known_bags(fitted: FittedForest, caller: str) -> Bags:
 
 
 def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
-    """How the bags were drawn; raises unless they leave rows out that trees know nothing of."""
+    """Return how the bags were drawn; raises unless each tree has rows it has not seen."""
     if fitted.tuned_out_of_bag:
         raise NoOutOfBagError(
             f"{caller} needs out-of-bag rows that no tree has learnt from; got "
@@ -243,7 +243,7 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
 
 
 def reread_target(fitted: FittedForest, y: Any, n_rows: int) -> Target:
-    """The y of an earlier fit, given again: classes by number, or values."""
+    """Target of an earlier fit, given again: class numbers, or values."""
     if fitted.survival is not None:
         raise ValueError(
             "y must be classes or numbers here; got a survival forest, whose y is right-censored "
@@ -290,11 +290,11 @@ def find_training_rows(
     bags : Bags
         How the bags were drawn.
     X : ndarray of float32
-        Encoded as for prediction.
+        Rows encoded as for prediction.
     target : ndarray
-        Classes as int32, or numbers as float64.
+        Target: classes as int32, or numbers as float64.
     weights : ndarray of float64, default=None
-        Of the rows, as far as they are known; None if all are one.
+        Weights of the rows, as far as they are known; None if all are one.
     """
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
@@ -310,7 +310,7 @@ def survival_rows_of(
     caller: str,
     weights: Floats | None = None,
 ) -> TrainingRows:
-    """The rows of a survival forest with their times, given again; raises if they are others."""
+    """Return the rows of a survival forest with their times; raises if they differ."""
     record, bags, forest = fitted.survival, known_bags(fitted, caller), fitted.forest
     assert record is not None
     if len(X) != bags.n_rows:
@@ -334,7 +334,7 @@ def _recognise(
     """Check that every leaf of the first and the last tree holds rows of the bag that fit it.
 
     Every leaf must hold a row, and a row of each class it has a share of, rows on both sides of its
-    value, or a row with each of its events. Single rows are not checked, which may have had weight
+    value, or a row with each of its events. Single rows are not checked: they may have had weight
     zero.
     """
     for number in {0, forest.n_trees - 1}:
@@ -346,7 +346,7 @@ def _recognise(
 
 
 def _event_numbers(record: SurvivalRecord, target: SurvivalTarget) -> npt.NDArray[np.int64]:
-    """Number of each row's event among those of the record; -1 without one that it knows."""
+    """Number of each row's event among those of the record; -1 if there is none."""
     place = record.event_times.searchsorted(target.time).astype(np.int64)
     last = np.minimum(place, record.n_times - 1)
     known = target.event & (record.event_times[last] == target.time)

@@ -1,4 +1,4 @@
-"""Which trees of a forest to keep when only so many may stay.
+"""Chooses the trees of a forest to keep when their number is limited.
 
 The squared error of an average of trees is the mean, over all pairs of them, of the product of
 their errors:
@@ -83,13 +83,13 @@ def best_subset(errors: Floats, n: int) -> npt.NDArray[np.int64]:
     Parameters
     ----------
     errors : ndarray of shape (n_trees, n_trees)
-        From `pair_errors`.
+        Matrix from `pair_errors`.
     n : int
         Trees to keep, from 1 to n_trees.
     """
     own = errors.diagonal()
     inside = np.zeros(len(errors), dtype=bool)
-    with_inside = np.zeros(len(errors))  # of each tree, summed over the trees inside
+    with_inside = np.zeros(len(errors))  # sum over the chosen trees, for each tree
     for _ in range(n):
         best = np.where(inside, np.inf, own + 2 * with_inside).argmin()
         inside[best] = True
@@ -98,10 +98,10 @@ def best_subset(errors: Floats, n: int) -> npt.NDArray[np.int64]:
 
 
 def _unit(forest: FlatForest, target: Target) -> float:
-    """What errors are rounded to, a power of two: sums of their products are then exact.
+    """Unit that errors are rounded to, a power of two: sums of their products are then exact.
 
     In whole units such a sum stays below 2^53 unless a tree errs worse than a constant sixteen
-    times over, so it is the same in whatever order a library adds.
+    times over, so it does not depend on the order of addition.
     """
     scatter = float(np.var(target)) if forest.n_classes == 0 else 1.0
     largest_sum = 16.0 * len(target) * scatter

@@ -1,4 +1,4 @@
-"""The learning curve of a boosting model as a part of its page."""
+"""The learning curve of a boosting model, as a part of its page."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def learning_curve(model: Any) -> list[str]:
     """The loss after each iteration, as a figure."""
     training, validation = -model.train_score_, -model.validation_score_
     if np.isnan(training).all():
-        return []  # a loss without values
+        return []  # the loss has no values
     caption = "Mean loss after each iteration, on the rows that the trees are grown on"
     if len(validation):
         caption += (

@@ -1,4 +1,4 @@
-"""The data sheet of a page: what was read, what was left out, and how gaps are filled."""
+"""The data sheet of a page: the columns read, those left out, and how gaps are filled."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
 __all__ = ["data_columns", "data_sheet"]
 
 MOST_LINES = 200
-N_EXAMPLES = 3  # labels of a nominal column that are shown
+N_EXAMPLES = 3  # labels shown for a nominal column
 
 
 def data_sheet(data: LabelledRows, model: Any) -> str:
-    """Size, remarks on how the file was read, the target, and a line for each column."""
+    """Size, notes on how the file was read, the target, and a line for each column."""
     remarks = bullets(data.notes) if data.notes else ""
     if not remarks:
         remarks = paragraph("No row and no column was left out.", kind="note")

@@ -51,7 +51,7 @@ which is why Bevel tries them too."""
 
 @dataclass(frozen=True)
 class Comparison:
-    """Contenders and what was measured of them; the last contender is the one to compare with."""
+    """Contenders and their measurements; the last contender is the reference."""
 
     contenders: tuple[str, ...]
     measurements: Sequence[Measurement]
@@ -70,7 +70,7 @@ def best_contenders(measurement: Measurement) -> list[bool]:
 
 
 def speed_ratios(measurement: Measurement) -> list[float]:
-    """How many times faster than the last contender each of the others was fitted."""
+    """Speed of the fits of all other contenders relative to the last one."""
     *others, reference = measurement.seconds
     return [reference / seconds for seconds in others]
 
@@ -97,7 +97,7 @@ def as_csv(comparison: Comparison) -> str:
 
 
 def as_dict(comparison: Comparison) -> dict[str, Any]:
-    """The same as JSON can hold it."""
+    """The comparison as values that JSON can hold."""
     return {
         "contenders": list(comparison.contenders),
         "settings": comparison.settings,
@@ -106,7 +106,7 @@ def as_dict(comparison: Comparison) -> dict[str, Any]:
 
 
 def headline(comparison: Comparison) -> list[str]:
-    """What was seen, in three sentences that follow the numbers."""
+    """Findings in three sentences that depend on the numbers."""
     rows, names = comparison.measurements, comparison.contenders
     first, reference = names[0], names[-1]
     means = [sum(errors) / len(rows) for errors in zip(*(row.errors for row in rows), strict=True)]
@@ -138,10 +138,10 @@ def _called(name: str) -> str:
 def as_html(
     comparison: Comparison, png: bytes, command: str, example: str, example_command: str
 ) -> str:
-    """The page: sentences and the picture, the table, how to read both, and where to go on.
+    """The page: sentences and the picture, the table, how to read both, and next steps.
 
     `example` is the name of the page of a single model, in the same folder, and `example_command`
-    makes it again.
+    is the command that makes it again.
     """
     names = comparison.contenders
     n = len(names)
@@ -183,7 +183,7 @@ def _first_screen(comparison: Comparison, png: bytes) -> str:
 
 
 def _example(name: str, command: str) -> str:
-    """Where the page of one model is, and the commands that make it and use it."""
+    """Link to the page of one model, with the commands that make and use it."""
     stem = name.removesuffix(".html")
     words = paragraph(
         "In the same folder is the page of one model, the diagnosis of breast tumours, as "

@@ -1,4 +1,4 @@
-"""Where and with what results were made: the command, the versions, the machine."""
+"""The environment of results: the command, the versions, the machine."""
 
 import datetime
 import os
@@ -18,7 +18,7 @@ WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
 
 
 def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
-    """Facts for the record, as JSON values; of `packages` those that are installed."""
+    """Description of the environment as JSON values, with the installed ones of `packages`."""
     return {
         "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
         "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
@@ -36,7 +36,7 @@ def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
 
 
 def environment_lines(description: Mapping[str, Any]) -> dict[str, str]:
-    """Versions and machine of such a record, as lines for a page."""
+    """Versions and machine of such a description, as lines for a page."""
     words = {"memory_gb": "GB of memory:", "processor": "on", "cores": "cores:", "system": "under"}
     known = {**description.get("versions", {}), **description.get("machine", {})}
     return {words.get(name, name): str(what) for name, what in known.items() if what}

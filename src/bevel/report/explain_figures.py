@@ -1,4 +1,4 @@
-"""Drawings of an explanation as SVG text, narrow enough to be read on a phone where that goes."""
+"""Drawings of an explanation as SVG text, narrow enough for a phone where possible."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ MOST_FAN_ROWS, MOST_IN_LINE = 300, 3
 
 
 def draw_importance(result: Importance, output_name: str = "") -> str:
-    """Bars of the most important features, with what rises and falls by the name it has."""
+    """Bars of the most important features; `output_name` names the output that rises and falls."""
     best = result.top(MOST_BARS)
     output_name = output_name or best.output_name
     best = replace(best, names=_shortened(best.names), output_name=output_name)
@@ -67,7 +67,7 @@ def draw_directions(result: Directions) -> str:
 
 
 def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
-    """Limits between which the curves of all effects lie, bands as far as probabilities go."""
+    """Limits of the curves of all effects, with bands cut to the range of probabilities."""
     drawn = [_drawn_outputs(each) for each in effects]
     bands = [each.values if each.standard_error is None else each.band() for each in drawn]
     low, high = (float(edge([edge(band) for band in bands])) for edge in (np.min, np.max))
@@ -78,27 +78,27 @@ def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
 
 
 def _drawn_outputs(effect: Effect) -> Effect:
-    """Of two classes the second one is drawn."""
+    """The outputs to draw: of two classes only the second."""
     two = effect.classes is not None and len(effect.classes) == 2
     return effect.output(effect.classes[1]) if two and effect.classes is not None else effect
 
 
 def effect_finding(result: Effect) -> str:
-    """How the curve of a feature goes, as the title of its picture has it."""
+    """Shape of the curve of a feature, as in the title of its figure."""
     with detached():
         title = plots.effect(result).get_title(loc="left").replace("\n", " ")
     return title.partition(": ")[2]
 
 
 def draw_effect(result: Effect, heights: tuple[float, float], output_name: str = "") -> str:
-    """The curve of one feature, or of one feature for each class."""
+    """Curve of one feature, with one line for each class."""
     named = replace(_drawn_outputs(result), names=_shortened(result.names))
     if output_name and named.classes is None:
         named = replace(named, output_name=output_name)
 
     def draw(ax: Axes) -> Axes:
         plots.effect(named, ax=ax)
-        ax.set_title("", loc="left")  # the text above says it
+        ax.set_title("", loc="left")  # the text above has the same content
         ax.set_ylim(heights)
         if ax.get_legend() is not None:  # above the curves, not on them
             n = min(MOST_IN_LINE, len(ax.get_lines()))
@@ -110,15 +110,15 @@ def draw_effect(result: Effect, heights: tuple[float, float], output_name: str =
 
 
 def draw_tree(result: TreeRules) -> str:
-    """The tree, without its notes, which are long."""
+    """Drawing of the tree, without its long notes."""
     bare = replace(result, notes=())
     return _drawn(lambda _: plots.tree(bare))
 
 
 def draw_fan(result: RowQuantiles) -> str:
-    """Bands of quantiles with the targets; of many rows every so many by ascending median."""
+    """Bands of quantiles with the targets, for evenly spaced rows by ascending median."""
     middle = result.values[:, len(result.levels) // 2]
-    order = np.argsort(middle, kind="stable")[: np.count_nonzero(result.known)]  # NaN come last
+    order = np.argsort(middle, kind="stable")[: np.count_nonzero(result.known)]  # NaN sort last
     if len(order) > MOST_FAN_ROWS:
         order = order[np.linspace(0, len(order) - 1, MOST_FAN_ROWS).round().astype(np.intp)]
     target = None if result.target is None else result.target[order]
@@ -127,14 +127,14 @@ def draw_fan(result: RowQuantiles) -> str:
 
 
 def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
-    """How the prediction of a row comes about, with what is predicted by the name it has."""
+    """Contributions to the prediction of a row; `output_name` names the prediction."""
     named = replace(result, names=_shortened(result.names))
 
     def draw(ax: Axes) -> Axes:
         plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
-        ax.set_title("", loc="left")  # the caption says more
+        ax.set_title("", loc="left")  # the caption is more detailed
         ax.set_xlabel(output_name or ax.get_xlabel(), parse_math=False)
-        low, high = ax.get_xlim()  # numbers beside the bars need more of a narrow drawing
+        low, high = ax.get_xlim()  # numbers beside the bars take more room in a narrow drawing
         ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
         return ax
 
@@ -143,7 +143,7 @@ def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
 
 
 def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
-    """SVG text of what a function draws, on the given axes or on its own."""
+    """SVG text of a drawing function, on the given axes or on its own."""
     import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
     from matplotlib import rc_context
     from matplotlib.figure import Figure

@@ -1,4 +1,4 @@
-"""The page of `bevel explain`: what a forest is, and why it predicts what it predicts."""
+"""The page of `bevel explain`, which describes a forest and explains its predictions."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ ROW_KINDS = {
 
 
 def explain_report(name: str, data: str, found: Explanation, command: str) -> str:
-    """The page.
+    """Write the page of an explanation.
 
     Parameters
     ----------
     name, data : str
-        Of the model and of the rows.
+        Names of the model and of the rows.
     found : Explanation
         The results to write.
     command : str
-        What makes the page again.
+        Command that makes the page again.
     """
     sections = [PageSection("", _opening(data, found))]
     sections += survival_sections(found.survival, found.row_kind, with_groups=False)
@@ -59,7 +59,7 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
 
 
 def _opening(data: str, found: Explanation) -> str:
-    """What the model is, how well it predicts and what it relies on, with a picture."""
+    """Description, quality and most important features of the model, with a figure."""
     if found.is_survival:
         return _survival_opening(data, found)
     task = REGRESSION if found.classes is None else CLASSIFICATION
@@ -111,7 +111,7 @@ def _scores(found: Explanation) -> str:
 
 
 def describe_model(model: Any) -> str:
-    """What the forest is, in one sentence."""
+    """Description of the forest, in one sentence."""
     forest = model.forest_
     trees = "one tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
     adds_up = model.fitted_forest_.additive is not None
@@ -134,7 +134,7 @@ def describe_model(model: Any) -> str:
 
 
 def describe_rows(data: str, found: Explanation) -> str:
-    """Which rows it is explained on."""
+    """Description of the rows of the explanation."""
     rows = f"{found.n_rows:,} row{'' if found.n_rows == 1 else 's'} of {data}"
     if found.n_used == found.n_rows:
         return f"Explained on the {rows}."

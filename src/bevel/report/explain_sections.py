@@ -41,8 +41,8 @@ SURVIVAL_MEASURES = {
     "weights of a feature change sign in all splits.",
 }
 MOST_DIRECTIONS = 10
-MOST_ON_A_LINE = 16  # characters of a class that is a number
-RARELY_TWICE = 0.9  # share of the gain along directions of a single split
+MOST_ON_A_LINE = 16  # characters of a numeric class label
+RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 OUT_OF_BAG = {
     True: "Out of bag: the same share among the rows that a rule's tree was not grown on.",
@@ -119,21 +119,21 @@ def _effects(found: Explanation) -> str:
 
 
 def _second_class(found: Explanation) -> str:
-    """What rises and falls with features where there are two classes; empty otherwise."""
+    """Name of the output for two classes; empty otherwise."""
     if found.classes is None or len(found.classes) != 2:
         return ""
     return probability_words(found.classes[1], found.target)
 
 
 def _log_odds(found: Explanation) -> str:
-    """What the trees of boosting add up to where there are two classes; empty otherwise."""
+    """Name of the sum of boosted trees for two classes; empty otherwise."""
     if not found.adds_up or found.classes is None or len(found.classes) != 2:
         return ""
     return f"log odds of {class_words(found.classes[1], found.target)}"
 
 
 def _measure(found: Explanation, kind: str) -> str:
-    """What the bars of a kind are."""
+    """Meaning of the bars of an importance."""
     if found.is_survival and kind in SURVIVAL_MEASURES:
         return SURVIVAL_MEASURES[kind]
     return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
@@ -144,14 +144,14 @@ def _noun(found: Explanation) -> str:
 
 
 def _removed(found: Explanation) -> str:
-    """What the gain of a split is."""
+    """Name of the quantity that splits reduce."""
     if found.is_survival:
         return "log-rank statistics"
     return "loss" if found.adds_up else "impurity"
 
 
 def _gains(found: Explanation) -> str:
-    """What splits do to it."""
+    """Verb phrase for the gain of splits."""
     return "have" if found.is_survival else "remove"
 
 
@@ -190,7 +190,7 @@ def _combinations(found: Explanation) -> str:
         caption=caption,
         sortable=False,
     )
-    if once > RARELY_TWICE:  # one direction is then as good as another: nothing to see
+    if once > RARELY_TWICE:  # directions hardly repeat: none stands out
         more = "The directions of the largest gain"
         return paragraph(text) + f"<details><summary>{more}</summary>{words}</details>"
     drawing = figure(
@@ -200,7 +200,7 @@ def _combinations(found: Explanation) -> str:
 
 
 def combined_share(directions: Directions) -> float:
-    """Share of the gain that splits on more than one feature have."""
+    """Share of the gain from splits on more than one feature."""
     return float(directions.share[np.diff(directions.offset) > 1].sum())
 
 
@@ -224,7 +224,7 @@ def _decisions(found: Explanation) -> str:
 
 
 def _groups(found: Explanation, groups: RuleSet) -> str:
-    """Short rules that a person can use, each of other rows."""
+    """Table of short rules, each for different rows."""
     text = (
         f"{len(groups)} short rules describe different groups, "
         f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
@@ -251,7 +251,7 @@ def _groups(found: Explanation, groups: RuleSet) -> str:
 
 
 def _estimate(value: float, is_classifier: bool) -> TableCell:
-    """A figure of a rule out of bag; empty if it is not known."""
+    """An out-of-bag statistic of a rule; empty if it is not known."""
     if value != value:
         return TableCell("")
     if is_classifier:
@@ -260,7 +260,7 @@ def _estimate(value: float, is_classifier: bool) -> TableCell:
 
 
 def _surrogate(found: Explanation) -> str:
-    """The forest in a few questions, with how far they may be trusted."""
+    """The surrogate tree, with its fidelity."""
     tree, noun = found.surrogate, _noun(found)
     if tree.n_leaves < 2:
         return paragraph(f"No small tree imitates the {noun} better than a constant.")
@@ -278,7 +278,7 @@ def _surrogate(found: Explanation) -> str:
 
 
 def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
-    """Notes on rules and tree, such as what [x] means: long, so they are folded."""
+    """Notes on rules and tree, such as the meaning of [x], folded since they are long."""
     shared = tuple(note for note in rules if note in tree)
     parts = {
         "Rules and tree": shared,
@@ -324,12 +324,12 @@ def _rules(found: Explanation, rules: TopRules) -> str:
 
 
 def _figures(found: Explanation) -> tuple[str, ...]:
-    """Which rows the figures of rules are of; nothing if they are of predictions."""
+    """Description of the rows behind the statistics of rules; empty if they are predictions."""
     return (RULE_NOTES[found.row_kind],) if found.has_target else ()
 
 
 def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:
-    """Prediction of a rule, and below it how pure or how spread its rows are."""
+    """Prediction of a rule, and below it the purity or spread of its rows."""
     if rules.is_classifier:
         purity = float(rules.purity[place])
         return TableCell(
@@ -339,7 +339,7 @@ def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:
 
 
 def _called(label: object, target: str) -> str:
-    """How a class is called, the number on one line with the word before it."""
+    """Name of a class, with a number kept on the line of the word before it."""
     words = class_words(label, target)
     if words == str(label):
         return words
@@ -410,7 +410,7 @@ def _rows(found: Explanation) -> str:
 
 
 def _output_of_row(found: Explanation, place: int) -> str:
-    """What the drawing of a row shows: its most probable class."""
+    """Output that the drawing of a row shows: its most probable class."""
     values = found.shapley
     if values.classes is None:
         return _log_odds(found)

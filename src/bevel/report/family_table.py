@@ -25,7 +25,7 @@ ERRORS = (
 
 
 def family_table(model: Any) -> str:
-    """Families of a model with several of them; nothing for one with a single one."""
+    """Table of the families of a model; empty if there is only one."""
     record = getattr(model, "families_", None)
     if record is None:
         return ""
@@ -41,7 +41,7 @@ def family_table(model: Any) -> str:
 
 
 def _comparison(record: FamilyRecord) -> str:
-    """Which families there are, and what their errors are of."""
+    """The families, and the rows of their errors, in words."""
     compared = record.errors[0] == record.errors[0]
     if len(record.names) == 1:
         text = "The only family of directions that fits the table has all trees of this model."
@@ -55,7 +55,7 @@ def _size(advice: Advice) -> str:
 
 
 def advice_table(advice: Advice | None) -> str:
-    """The model and the forest that it is compared with."""
+    """Table of the model and the forest that it is compared with."""
     if advice is None:
         return paragraph("There is nothing to compare.")
     what = "error, %" if advice.task == CLASSIFICATION else "unexplained variance, %"

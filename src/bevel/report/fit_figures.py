@@ -31,14 +31,14 @@ __all__ = [
 ]
 
 
-SIZE = (4.6, 3.7)  # inches; drawn to be read at the width of a phone
+SIZE = (4.6, 3.7)  # inches; legible at the width of a phone
 GREY, ACCENT = "#9aa5b1", "#005a8c"
 MOST_POINTS = 1500
-LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.2)))  # for grey
+LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.2)))  # dashes
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
     "svg.hashsalt": "bevel",
-    "text.parse_math": False,  # column names may hold dollar signs
+    "text.parse_math": False,  # column names may contain dollar signs
     "font.family": "sans-serif",
     "font.size": 10.5,
     "axes.edgecolor": INK,
@@ -52,7 +52,7 @@ STYLE: dict[Any, Any] = {
 
 
 def _drawn(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> str:
-    """SVG text of what a function draws on axes."""
+    """SVG text of a drawing function on axes."""
     import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
     import matplotlib as mpl
     from matplotlib.figure import Figure
@@ -130,7 +130,7 @@ def _roc(positive: npt.NDArray[np.bool_], score: Floats) -> tuple[Floats, Floats
 
 
 def _thinned(values: Floats) -> Floats:
-    """A few hundred points of a curve: no screen shows more."""
+    """A few hundred points of a curve, as many as a screen can show."""
     most = 400
     if len(values) <= most:
         return values
@@ -201,7 +201,7 @@ def draw_residuals(y: Floats, predicted: Floats) -> str:
 
 
 def _sample(n_rows: int) -> npt.NDArray[np.int64]:
-    """Rows to draw: all of them, or some thousand, always the same ones."""
+    """Rows to draw: all of them, or a fixed sample of some thousand."""
     if n_rows <= MOST_POINTS:
         return np.arange(n_rows)
     return np.random.default_rng(0).choice(n_rows, MOST_POINTS, replace=False)

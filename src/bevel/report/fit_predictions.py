@@ -1,4 +1,4 @@
-"""Predictions of a model beside the truth: pictures, and the rows it is most mistaken on."""
+"""Predictions of a model beside the truth: figures, and the rows with the largest errors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ MOST_CONFUSIONS, MOST_CLASSES_DRAWN, MOST_WRONG = 20, 25, 10
 
 
 def first_picture(data: LabelledRows, evaluated: Floats, by: str) -> str:
-    """The one picture that says most: the confusion matrix, or true against predicted values."""
+    """The most informative figure: the confusion matrix, or true against predicted values."""
     y, seen = _known(data, evaluated)
     classes = data.classes if data.task == CLASSIFICATION else None
     return truth_and_predictions(y, seen, classes, data.target, by)
@@ -31,7 +31,7 @@ def first_picture(data: LabelledRows, evaluated: Floats, by: str) -> str:
 def truth_and_predictions(
     y: npt.NDArray[Any], seen: Floats, classes: npt.NDArray[Any] | None, target: str, by: str
 ) -> str:
-    """The same of targets and predictions, classes by their position."""
+    """The first figure for given targets and predictions, classes by their position."""
     if classes is None:
         return figure(
             fit_figures.draw_predicted(y, seen, target),
@@ -70,7 +70,7 @@ def predictions(data: LabelledRows, evaluated: Floats, by: str, curve: Sequence[
         f"Calibration, {by}, in bins of equally many rows with 95 % intervals; on the dashed "
         "line, probabilities equal frequencies.",
     )
-    if len(labels) > MOST_CLASSES_DRAWN:  # then ROC stands at the top
+    if len(labels) > MOST_CLASSES_DRAWN:  # ROC is at the top in that case
         return figures(calibration, *curve, small=True)
     area = (
         "one class against the rest"
@@ -82,7 +82,7 @@ def predictions(data: LabelledRows, evaluated: Floats, by: str, curve: Sequence[
 
 
 def mistakes(data: LabelledRows, evaluated: Floats, by: str) -> str:
-    """The rows whose predictions are worst."""
+    """The rows with the worst predictions."""
     known = np.flatnonzero(~np.isnan(evaluated).reshape(len(data.y), -1).any(axis=1))
     y, seen = _known(data, evaluated)
     if data.task != CLASSIFICATION:
@@ -141,13 +141,13 @@ def _name_heads(data: LabelledRows) -> list[str]:
 
 
 def _names(data: LabelledRows, place: int) -> list[object]:
-    """Number of a row in the file, and what its columns of names say."""
+    """Number of a row in the file, and the values of its identifier columns."""
     row = place + 1 if data.number is None else int(data.number[place])
     return [row, *(str(column[place]) for column in data.ids.values())]
 
 
 def _known(data: LabelledRows, evaluated: Floats) -> tuple[npt.NDArray[Any], Floats]:
-    """Targets and predictions of the rows that have one."""
+    """Targets and predictions of the rows that have a prediction."""
     known = ~np.isnan(evaluated).reshape(len(data.y), -1).any(axis=1)
     return coded(data)[known], evaluated[known]
 

@@ -1,6 +1,6 @@
-"""The report of one model: what it is good for, and then everything behind that.
+"""The report of one model: a summary, followed by the details.
 
-All figures are those of the model itself, from rows that its trees have not seen; only the forest
+All figures are those of the model itself, on rows that its trees have not seen; only the forest
 that it is compared with is grown for the page.
 """
 
@@ -58,18 +58,18 @@ def fit_report(
     model_file: str = "",
     on_step: OnStep = lambda *_: None,
 ) -> str:
-    """The page.
+    """Write the page of a fitted model.
 
     Parameters
     ----------
     name : str
-        Of the data.
+        Name of the data.
     fitted : FitResult
         The forest and its rows, with the out-of-bag curve.
     command : str
         The command that makes the page again.
     model_file : str, default=""
-        Where the model was written; empty if it was not.
+        Path of the model file; empty if there is none.
     on_step : callable
         Called with the number of steps done and the name of the next.
     """
@@ -95,7 +95,7 @@ def fit_report(
         on_step=lambda done, text: on_step(n_done + done, text),
     )
     is_boosting = settings.model == BOOSTING
-    if is_boosting:  # its own rows would make permutation importance look too good
+    if is_boosting:  # permutation importance on its own training rows would be too high
         found = replace(found, importances=found.importances[:1])
     sentences = headline(fitted, advice, found.importances)
     lead = "".join(paragraph(each, kind="lead") for each in sentences)

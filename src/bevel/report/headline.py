@@ -1,4 +1,4 @@
-"""What a model is good for, in three sentences that follow the intervals of its figures."""
+"""Summary of a model in three sentences that depend on its confidence intervals."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ __all__ = [
 ]
 
 BETTER = "better than"
-MOST_NAMED = 3  # features
+MOST_NAMED = 3  # features named in a sentence
 Z = float(norm.ppf(0.975))
 
 
 def headline(
     fitted: FitResult, advice: Advice | None, importances: tuple[Importance, ...]
 ) -> list[str]:
-    """How well it predicts, whether oblique cuts are the reason, and what it relies on."""
+    """Quality of the predictions, benefit of oblique splits, and most important features."""
     rows = fitted.rows
     return [
         quality_sentence(fitted.scores, fitted.scored_by, rows.y, rows.task, rows.target),
@@ -44,7 +44,7 @@ def headline(
 def quality_sentence(
     scores: dict[str, Estimate], by: str, y: npt.NDArray[np.generic], task: str, target: str
 ) -> str:
-    """How well the rows are predicted, beside a prediction that ignores all features."""
+    """Quality of the predictions, compared with a prediction that ignores all features."""
     if task == CLASSIFICATION:
         return _of_classes(scores, by, y, target)
     r2, mean_error = scores["R²"], scores["mean absolute error"]
@@ -76,7 +76,7 @@ def _of_classes(
 
 
 def _compared(plain: float, low: float, high: float) -> str:
-    """Words for an interval, to the digits that are printed, beside what has to be beaten."""
+    """Words that compare an interval, rounded as printed, with a reference."""
     plain, low, high = (round(100.0 * each, 1) for each in (plain, low, high))
     if low > plain:
         return BETTER
@@ -84,7 +84,7 @@ def _compared(plain: float, low: float, high: float) -> str:
 
 
 def feature_sentence(importance: Importance, task: str) -> str:
-    """Which features it relies on: those whose importance is clear of zero."""
+    """The features whose importance is clearly above zero, in words."""
     if not isinstance(importance, ErrorImportance):
         best = [importance.names[place] for place in importance.order[:MOST_NAMED]]
         return f"Predictions change most with {_and(best)}."
@@ -114,7 +114,7 @@ def feature_sentence(importance: Importance, task: str) -> str:
 
 
 def survival_sentence(scores: SurvivalScores, by: str) -> str:
-    """How well risks order the rows, and how far the curves are from what was seen."""
+    """Concordance of the risks, and distance of the curves from the observations, in words."""
     order = concordance_estimate(scores)
     low, high = order.low, order.high
     better = _compared(0.5, low, high)
@@ -130,7 +130,7 @@ def survival_sentence(scores: SurvivalScores, by: str) -> str:
 
 
 def survival_feature_sentence(importance: Importance) -> str:
-    """Which features the risk relies on."""
+    """The features that determine the risk, in words."""
     best = [int(place) for place in importance.order[:MOST_NAMED] if importance.values[place] > 0]
     names = [importance.names[place] for place in best]
     if importance.kind != "permutation":

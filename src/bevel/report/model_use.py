@@ -12,7 +12,7 @@ __all__ = ["model_use"]
 
 
 def model_use(data: LabelledRows, model_file: str) -> str:
-    """Some lines of Python and a command; how to keep the model if it was not kept."""
+    """Lines of Python and a command; also how to save the model if it was not saved."""
     file = model_file or "model.bevel"
     method = "predict_proba" if data.task == CLASSIFICATION else "predict"
     lines = [

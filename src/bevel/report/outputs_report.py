@@ -1,4 +1,4 @@
-"""The report of one forest with several outputs: all of them in a table, then one by one."""
+"""The report of a forest with several outputs: a table of all, then each output."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from bevel.workflow.several_targets import OutputFit
 
 __all__ = ["n_steps", "outputs_report"]
 
-MOST_OUTPUTS = 6  # that have a section of their own
+MOST_OUTPUTS = 6  # outputs that have a section of their own
 MOST_EFFECTS = 3
 
 
@@ -46,18 +46,18 @@ def outputs_report(
     model_file: str = "",
     on_step: OnStep = lambda *_: None,
 ) -> str:
-    """The page.
+    """Write the page of a forest with several outputs.
 
     Parameters
     ----------
     name : str
-        Of the data.
+        Name of the data.
     fitted : OutputFit
         The forest and its rows.
     command : str
         The command that makes the page again.
     model_file : str, default=""
-        Where the model was written; empty if it was not.
+        Path of the model file; empty if there is none.
     on_step : callable
         Called with the number of steps done and the name of the next.
     """
@@ -142,7 +142,7 @@ def _features(fitted: OutputFit, whole: Importance) -> str:
 
 
 def _output(fitted: OutputFit, target: str) -> str:
-    """How good the output is predicted, by what, and which way."""
+    """Quality of one output, its most important features and their directions."""
     rows, model = fitted.rows_of(target), fitted.model.output(target)
     if target not in fitted.scores:
         return paragraph("No row is out of a bag, so that nothing can be measured.")

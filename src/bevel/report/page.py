@@ -1,7 +1,7 @@
-"""The skeleton of every report: one HTML file that needs nothing else to be read.
+"""The skeleton of every report: one self-contained HTML file.
 
-A page is a title, sections, the command that makes it again, and what it was made with. Parts are
-strings of HTML made by the functions here, which escape whatever they are given:
+A page is a title, sections, the command that makes it again, and versions. Parts are
+strings of HTML made by the functions here, which escape their arguments:
 
 >>> rows = [["iris", 0.04], ["wine", TableCell("0.017", strong=True)]]
 >>> scores = table(["data set", "error"], rows)
@@ -43,7 +43,7 @@ __all__ = [
     "wide",
 ]
 
-MOST_UNBROKEN = 16  # rows of a table that stays on one sheet of paper
+MOST_UNBROKEN = 16  # rows of a table that is kept on one printed page
 
 
 @dataclass(frozen=True)
@@ -56,10 +56,10 @@ class PageSection:
 
 @dataclass(frozen=True)
 class TableCell:
-    """A cell of a table that is not simply its value.
+    """A cell of a table with formatting.
 
-    `value` is what it is sorted by, if not its text; `strong` sets it off, as the best of its row,
-    and `faint` puts it back, as one that is clearly worse; `below` is a second, softer line.
+    `value` is its sort key, if not its text; `strong` highlights it, as the best of its row,
+    and `faint` dims it, as one that is clearly worse; `below` is a second, softer line.
     """
 
     text: str
@@ -77,16 +77,16 @@ def page(
     subtitle: str = "",
     made_with: Mapping[str, str] | None = None,
 ) -> str:
-    """A whole page.
+    """Write a whole page.
 
     Parameters
     ----------
     title, subtitle : str
-        Plain text.
+        Title and subtitle in plain text.
     sections : sequence of PageSection
-        In their order; four or more headings get a line of links at the top.
+        Sections in order; four or more headings get a line of links at the top.
     command : str
-        What to type to make the page again.
+        Command that makes the page again.
     made_with : mapping of str to str, default=None
         Versions and machine; None takes those of this process.
     """
@@ -103,7 +103,7 @@ def page(
 
 
 def paragraph(text: str, *, kind: str | None = None) -> str:
-    """Plain text as a paragraph; `kind` "lead" or "note" makes it louder or softer."""
+    """Plain text as a paragraph; `kind` "lead" or "note" makes it more or less prominent."""
     return f"<p{_class(kind)}>{_prose(text)}</p>"
 
 
@@ -113,7 +113,7 @@ def bullets(texts: Iterable[str]) -> str:
 
 
 def code(text: str, *, is_drawing: bool = False) -> str:
-    """Lines to type; those of a drawing are scrolled instead of broken."""
+    """Lines of code; those of a drawing are scrolled instead of wrapped."""
     return f"<pre{_class('drawing' if is_drawing else None)}>{escaped(text)}</pre>"
 
 
@@ -153,13 +153,13 @@ def table(
     rows : iterable of sequences
         Cells: text, numbers (floats to four digits), None for nothing, or `TableCell`.
     numeric : collection of int, default=None
-        Columns set to the right; None finds those that hold numbers.
+        Right-aligned columns; None selects those that hold numbers.
     groups : sequence of (str, int), default=None
         A line above the header: words and the number of columns below them.
     caption : str, default=""
-        Below the table.
+        Text below the table.
     sortable : bool, default=True
-        Whether the order of the rows is the reader's to choose.
+        Whether the reader can sort the rows.
     """
     lines = [list(row) for row in rows]
     kind = "table" if len(lines) <= MOST_UNBROKEN else "table long"
@@ -205,15 +205,15 @@ def picture(png: bytes, caption: str, alternative: str) -> str:
 
 
 def figures(*drawings: str, small: bool = False) -> str:
-    """Figures side by side where the page is wide enough, below each other on a phone.
+    """Figures side by side where the page is wide enough, stacked on a phone.
 
-    `small` ones are legible at a smaller size, which they are given on paper.
+    `small` figures are legible at a smaller size, which is used in print.
     """
     return f'<div class="figures{" small" if small else ""}">{"".join(drawings)}</div>'
 
 
 def wide(drawing: str, *, small: bool = False) -> str:
-    """A figure that keeps its size on a phone, to be looked at part by part; `small` as above."""
+    """A figure that keeps its size on a phone and is scrolled; `small` as in `figures`."""
     return f'<div class="scroll wide{" small" if small else ""}">{drawing}</div>'
 
 
@@ -233,7 +233,7 @@ def _section(section: PageSection) -> str:
 
 
 def escaped(text: str) -> str:
-    """Text as HTML; characters that cannot be seen, but for line breaks, as Python writes them."""
+    """Text as HTML; invisible characters, except line breaks, are escaped as in Python."""
     return html.escape(_visible(text))
 
 
@@ -276,13 +276,13 @@ def _text(value: object) -> str:
 
 
 def _number(value: object) -> float | None:
-    """What a plain number is sorted by; None for everything else, NaN included."""
+    """Sort key of a plain number; None for everything else, including NaN."""
     is_number = isinstance(value, numbers.Real) and not isinstance(value, bool)
     return float(value) if is_number and value == value else None  # type: ignore[arg-type]
 
 
 def _numeric_columns(lines: Sequence[Sequence[Any]]) -> set[int]:
-    """Columns with numbers and nothing else but empty cells."""
+    """Columns that hold only numbers and empty cells."""
     columns: dict[int, list[bool]] = {}
     for line in lines:
         for column, each in enumerate(line):
@@ -294,8 +294,8 @@ def _numeric_columns(lines: Sequence[Sequence[Any]]) -> set[int]:
 
 
 def _with_own_ids(svg: str) -> str:
-    """Prefix the ids of a drawing: two drawings of a page may use the same ones."""
-    svg = _visible(svg)  # names of columns may hold what no XML may
+    """Prefix the ids of a drawing, since two drawings of a page may use the same ones."""
+    svg = _visible(svg)  # column names may contain characters that XML forbids
     prefix = "f" + hashlib.sha1(svg.encode("utf-8"), usedforsecurity=False).hexdigest()[:8]
     svg = re.sub(r'(\sid=")', rf"\1{prefix}-", svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)

@@ -1,4 +1,4 @@
-"""How numbers are written, alike on pages and in the terminal."""
+"""Formats numbers, alike on pages and in the terminal."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ SHARES = {"error", "coverage"}
 
 
 def number(value: float) -> str:
-    """Four digits, with a real minus sign."""
+    """A number with four digits and a typographic minus sign."""
     return f"{value:.4g}".replace("-", "−")
 
 
 def score(name: str, estimate: Estimate) -> str:
-    """The value of a score: shares as percentages."""
+    """The value of a score, shares as percentages."""
     return f"{100 * estimate.value:.1f} %" if name in SHARES else number(estimate.value)
 
 
@@ -44,7 +44,7 @@ def score_line(name: str, estimate: Estimate) -> str:
 
 
 def class_words(label: object, target: str) -> str:
-    """How a class is called in a sentence: a number by the target, if its name is known."""
+    """Name of a class in a sentence: a number is preceded by the target, if its name is known."""
     text = str(label)
     return f"{target} = {text}" if target and called(text) != text else called(text)
 

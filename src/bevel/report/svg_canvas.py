@@ -16,7 +16,7 @@ __all__ = ["COLOURS", "FAINT", "INK", "LINES", "MARKERS", "RULE", "canvas", "svg
 
 @contextmanager
 def canvas(width: float, height: float) -> Iterator["Figure"]:
-    """A figure of so many inches, in the house style as long as it is being drawn."""
+    """A figure of the given size in inches, with the common style while it is drawn."""
     import_optional("matplotlib", needed_by="A figure of a report", install="bevel[plot]")
     from matplotlib import rc_context
     from matplotlib.figure import Figure
@@ -26,7 +26,7 @@ def canvas(width: float, height: float) -> Iterator["Figure"]:
 
 
 def svg(figure: "Figure") -> str:
-    """The drawing as SVG text, cropped to its ink, without ground, date or maker."""
+    """The drawing as SVG text, cropped to its contents, without background, date or creator."""
     out = StringIO()
     nothing: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
     looks: Any = {"bbox_inches": "tight", "pad_inches": 0.05, "transparent": True}

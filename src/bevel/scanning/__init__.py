@@ -1,6 +1,6 @@
 """Tables that are read batch by batch: files, memory-mapped arrays, iterators of batches.
 
-`scan` describes a table, `survey` reads it once and learns what must be known of it as a whole,
+`scan` describes a table, `survey` reads it once for statistics of the whole table,
 `encoding` reads it again and cuts it into blocks, `store` keeps blocks in memory or in files.
 """
 

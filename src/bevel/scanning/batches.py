@@ -1,4 +1,4 @@
-"""Where the rows of a scanned table come from: each source can be read more than once."""
+"""Sources of the rows of a scanned table, each of which can be read more than once."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ from bevel.errors import shorten
 
 __all__ = ["ArraySource", "Batch", "BatchSource", "Source", "changed"]
 
-# Rows of arrays that are read together.
+# Rows of a slice of arrays.
 SLICE_ROWS = 2**16
 
 
 class Batch(NamedTuple):
-    """Some rows.
+    """A batch of rows.
 
     Attributes
     ----------
     X : array or data frame
-        As estimators take it.
+        Rows as estimators take them.
     y : array-like
         Targets.
     weights : array-like or None
@@ -42,16 +42,16 @@ class Source(Protocol):
         ...
 
     def n_rows(self) -> int | None:
-        """How many rows there are; None if that is not known before they are read."""
+        """Number of rows; None if it is not known before they are read."""
         ...
 
     def fingerprint(self) -> str | None:
-        """A text that changes when the rows do; None if that is not known."""
+        """A text that changes when the rows do; None if there is none."""
         ...
 
 
 def changed(got: str) -> ValueError:
-    """The error of a table whose second pass does not bring what the first one did."""
+    """Error for a table whose second pass differs from the first."""
     return ValueError(
         "The table must not change while it is read: both passes over it must bring the same rows; "
         f"got {got}. Fit again when the files are complete; a function must yield the same batches "
@@ -87,12 +87,12 @@ class ArraySource:
         return self._n_rows
 
     def fingerprint(self) -> str | None:
-        """None: arrays may be changed in place."""
+        """None, since arrays may be changed in place."""
         return None
 
 
 class BatchSource:
-    """Batches from a function that begins anew at each call, or from an iterable that does."""
+    """Batches from a function that starts again at each call, or from such an iterable."""
 
     def __init__(self, source: Callable[[], Iterable[Any]] | Iterable[Any]) -> None:
         if isinstance(source, Iterator):
@@ -105,7 +105,7 @@ class BatchSource:
         self._source = source
 
     def batches(self) -> Iterator[Batch]:
-        """What the function yields: (X, y) or (X, y, weights)."""
+        """Batches that the function yields: (X, y) or (X, y, weights)."""
         items = self._source() if callable(self._source) else self._source
         for item in items:
             if not isinstance(item, tuple) or len(item) not in (2, 3):
@@ -118,17 +118,17 @@ class BatchSource:
                 yield batch
 
     def n_rows(self) -> int | None:
-        """None: what a function yields is not known before it is called."""
+        """None, since it is not known before the function is called."""
         return None
 
     def fingerprint(self) -> str | None:
-        """None: what a function yields is not known before it is called."""
+        """None, since it is not known before the function is called."""
         return None
 
 
 def _some(values: Any, rows: slice) -> Any:
     if hasattr(values, "iloc"):
         return values.iloc[rows]
-    if hasattr(values, "num_rows"):  # of pyarrow
+    if hasattr(values, "num_rows"):  # a pyarrow table
         return values.slice(rows.start, rows.stop - rows.start)
     return values[rows]

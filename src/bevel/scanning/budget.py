@@ -1,4 +1,4 @@
-"""How much memory a fit over blocks may use, and how it is shared out."""
+"""Memory budget of a fit over blocks, and its division among the parts of the fit."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _REQUIRED = "a number of bytes, a text such as '2GB', or None"
 
 
 def read_memory(memory: Any) -> int:
-    """Bytes that `memory=` stands for; None is half of what the process may have."""
+    """Bytes that `memory=` stands for; None is half of the available memory."""
     if memory is None:
         return max(LEAST_BYTES, int(DEFAULT_SHARE * available()))
     if isinstance(memory, str):
@@ -40,7 +40,7 @@ def read_memory(memory: Any) -> int:
 
 
 def available() -> float:
-    """Bytes that the machine has free, within the limit of the process' container."""
+    """Bytes of free memory, within the limit of the process's container."""
     free = float("inf")
     try:
         text = Path("/proc/meminfo").read_text()
@@ -62,25 +62,25 @@ def available() -> float:
 
 
 class Shares(NamedTuple):
-    """What the parts of a fit may use; none of it changes the forest."""
+    """Memory limits of the parts of a fit; they do not change the forest."""
 
     in_memory: bool  # whether blocks stay in memory
     block_rows: int
-    numbers: int  # of the histograms that are asked for at once
-    rows: int  # that are gathered at once
+    numbers: int  # histogram entries requested at once
+    rows: int  # rows gathered at once
 
 
 def share_out(memory: int, n_rows: int, n_features: int, on_disk: bool) -> Shares:
-    """Share memory out among blocks, histograms and gathered rows.
+    """Divide memory among blocks, histograms and gathered rows.
 
     Parameters
     ----------
     memory : int
-        Bytes.
+        Bytes to divide.
     n_rows, n_features : int
         Size of the table.
     on_disk : bool
-        Whether blocks go to files even if they fit.
+        Whether blocks go to files even if they fit in memory.
     """
     row_bytes = 4 * n_features + 16
     in_memory = not on_disk and n_rows * row_bytes <= 0.4 * memory
@@ -96,14 +96,14 @@ def share_out(memory: int, n_rows: int, n_features: int, on_disk: bool) -> Share
 
 
 class RowBytes(NamedTuple):
-    """What a row takes in a fit that reads whole columns, its encoded values not counted."""
+    """Bytes of a row in a fit that reads whole columns, without its encoded values."""
 
     in_memory: int
-    of_columns: int  # in memory or on disk, with the values
+    of_columns: int  # in memory or on disk, including the values
 
 
 def check_memory(memory: int, n_rows: int, needed: RowBytes) -> None:
-    """Raise if what is kept of each row does not fit.
+    """Raise if the state of all rows does not fit in memory.
 
     Parameters
     ----------
@@ -112,7 +112,7 @@ def check_memory(memory: int, n_rows: int, needed: RowBytes) -> None:
     n_rows : int
         Rows of the table.
     needed : RowBytes
-        What a row takes.
+        Bytes of a row.
     """
     in_memory = n_rows * needed.in_memory
     if in_memory > memory:

@@ -1,7 +1,7 @@
-"""Where the encoded rows of a table are kept as one block: in memory, or in a mapped file.
+"""Stores the encoded rows of a table as one block, in memory or in a mapped file.
 
-Boosting reads whole columns, and again in each iteration. A mapped file is read by the system as
-it is needed, and takes no memory that others want.
+Boosting reads whole columns in each iteration. A mapped file is paged in by the system on
+demand, and its pages are given up when memory is short.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ class Layout:
     n_rows, n_features : int
         Size of the table.
     target : dtype
-        Of the targets.
+        Type of the targets.
     weights : bool
         Whether rows have weights.
     """
@@ -50,7 +50,7 @@ class ColumnMemory:
         self._block: Block | None = Block(X, np.empty(n_rows, dtype=layout.target), weights, 0)
 
     def add(self, block: Block) -> None:
-        """Put rows in their place."""
+        """Copy rows to their position."""
         assert self._block is not None
         rows = slice(block.first_row, block.first_row + len(block.target))
         self._block.X[rows], self._block.target[rows] = block.X, block.target
@@ -58,7 +58,7 @@ class ColumnMemory:
             self._block.weights[rows] = block.weights
 
     def complete(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the rows are complete."""
 
     def loaders(self) -> list[Callable[[], Block]]:
         """One function, which returns all rows."""
@@ -66,7 +66,7 @@ class ColumnMemory:
         return [lambda block=self._block: block]  # type: ignore[misc]
 
     def close(self) -> None:
-        """Forget the rows."""
+        """Release the rows."""
         self._block = None
 
 
@@ -76,9 +76,9 @@ class ColumnFolder(BlockFolder):
     Parameters
     ----------
     folder : path or None
-        Where the folder of the file is made; None: where temporary files are.
+        Parent of the folder of the file; None: that of temporary files.
     layout : Layout
-        What is to be written.
+        Shape and types of the table.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None, layout: Layout) -> None:
@@ -91,11 +91,11 @@ class ColumnFolder(BlockFolder):
                 "weights": layout.weights,
             }
         ]
-        # Without a buffer: closing a file on a full disk would fail once more.
+        # Unbuffered, since closing a file on a full disk would fail once more.
         self._stream = private(self._file(0)).open("wb", buffering=0)
 
     def add(self, block: Block) -> None:
-        """Write rows to their place in each column."""
+        """Write rows to their position in each column."""
         n_rows, n_features = self._blocks[0]["shape"]
         target = n_rows * n_features * 4
         weights = target + n_rows * block.target.itemsize
@@ -133,7 +133,7 @@ class ColumnFolder(BlockFolder):
 
     def close(self) -> None:
         """Remove the file, unless it is kept."""
-        stream = getattr(self, "_stream", None)  # a folder that was kept has none
+        stream = getattr(self, "_stream", None)  # absent for a folder that was kept earlier
         if stream is not None:
             stream.close()
         super().close()
@@ -143,14 +143,14 @@ ColumnStore = ColumnMemory | ColumnFolder
 
 
 def scratch_bytes(folder: str | os.PathLike[str] | None, n_bytes: int) -> npt.NDArray[np.uint8]:
-    """Bytes in a mapped file that has no name: the system removes it with the process.
+    """Bytes in a mapped file without a name, which the system removes with the process.
 
     Parameters
     ----------
     folder : path or None
-        On which disk; None: where temporary files are.
+        Folder on the disk to use; None: that of temporary files.
     n_bytes : int
-        How many, at least one.
+        Number of bytes, at least one.
     """
     place = Path(tempfile.gettempdir() if folder is None else folder)
     with tempfile.TemporaryFile(dir=place) as stream:
@@ -167,7 +167,7 @@ def scratch_bytes(folder: str | os.PathLike[str] | None, n_bytes: int) -> npt.ND
 
 
 def _reserve(stream: Any, n_bytes: int) -> None:
-    """Give a file its size on the disk: a mapped page that cannot be written ends the process."""
+    """Allocate the disk space of a file: a failing write to a mapped page ends the process."""
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(stream.fileno(), 0, n_bytes)
         return

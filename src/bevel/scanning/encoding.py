@@ -25,9 +25,9 @@ __all__ = ["BlockWriter", "RowEncoder", "finish_encoding", "learn_encoding"]
 
 
 def learn_encoding(found: SurveyResult, scale: str | None) -> Encoding:
-    """How rows are encoded, the medians left out.
+    """Encoding of rows, without the medians.
 
-    Scales by extremes know those of all rows; the others learn from the sample.
+    Scales by extremes use those of all rows; the others are learnt from the sample.
     """
     levels = np.zeros(len(found.low), dtype=np.int32)
     for feature, column in found.nominal.items():
@@ -46,16 +46,16 @@ def _scaler(found: SurveyResult, scale: str | None) -> Scaler:
 
 @dataclass(frozen=True, eq=False)
 class RowEncoder:
-    """Encodes batches of a table that has been surveyed, each by itself.
+    """Encodes batches of a surveyed table, each by itself.
 
     Attributes
     ----------
     found : SurveyResult
-        From the first pass; needs no sample.
+        Result of the first pass; needs no sample.
     encoding : Encoding
         How rows are encoded.
     target, weights
-        What the first pass found of targets and weights.
+        Surveys of targets and weights from the first pass.
     class_weights : ndarray or None
         Weight of each class.
     """
@@ -69,7 +69,7 @@ class RowEncoder:
     def encode(
         self, batch: Batch, first_row: int, n_threads: int, reader: TableReader | None = None
     ) -> Block:
-        """The rows of a batch, of which the first has the number `first_row`."""
+        """Encode the rows of a batch, of which the first has the number `first_row`."""
         reader = reader or TableReader()
         table = reader.read(batch.X, first_row)
         self._check_shape(table, reader.names, first_row)
@@ -93,7 +93,7 @@ class RowEncoder:
             raise changed(f"other names of columns in the second (from row {first_row} on)")
 
     def _check_ranges(self, table: Table, first_row: int) -> None:
-        """Raise if a number is outside of what the first pass found."""
+        """Raise if a number is outside the range of the first pass."""
         for features in column_tiles(self.encoding.levels == 0, table.n_rows):
             low, high = extremes_of(table.numbers(slice(0, table.n_rows), features))
             outside = (low < self.found.low[features]) | (high > self.found.high[features])
@@ -105,14 +105,14 @@ class RowEncoder:
                 )
 
     def _check_codes(self, X: Float32s, table: Table, first_row: int) -> None:
-        """Raise if encoded rows hold what the core does not expect of the columns.
+        """Raise if encoded rows contradict what the core assumes of the columns.
 
         The core reads out of bounds for missing values in a column that has none, and for codes
-        beyond the levels. This looks at the rows that it gets.
+        beyond the levels. The encoded rows themselves are checked.
         """
         where = f"in the second (from row {first_row} on)"
         for feature, n_codes in enumerate(self.encoding.levels):
-            largest = X[:, feature].max()  # NaN if there is one
+            largest = X[:, feature].max()  # NaN if there are missing values
             if n_codes and not largest < n_codes:
                 raise changed(f"a new level in column {table.describe(feature)} {where}")
             if not n_codes and np.isnan(largest) and not self.found.has_nan[feature]:
@@ -121,7 +121,7 @@ class RowEncoder:
 
 
 def finish_encoding(encoding: Encoding, sample: Float32s, n_threads: int) -> Encoding:
-    """The encoding with its medians, those of the encoded sample."""
+    """Complete the encoding with the medians of the encoded sample."""
     medians, _ = _core.summarise_columns(sample, encoding.levels, n_threads)
     return replace(encoding, medians=medians)
 
@@ -134,7 +134,7 @@ class BlockWriter:
     encoder : RowEncoder
         Encodes rows.
     store : BlockStore or ColumnStore
-        Where blocks go.
+        Store of the blocks.
     block_rows : int
         Rows of a block.
     """
@@ -152,7 +152,7 @@ class BlockWriter:
         self._n_rows = 0
 
     def add(self, batch: Batch, n_threads: int) -> None:
-        """Encode the rows that follow those before."""
+        """Encode the rows of the next batch."""
         first_row = self._n_rows
         rows = self._encoder.encode(batch, first_row, n_threads, self._reader)
         n_rows = len(rows.target)
@@ -164,7 +164,7 @@ class BlockWriter:
         self._n_rows += n_rows
 
     def _pieces(self, n_rows: int) -> Iterator[tuple[int, int]]:
-        """Rows of the batch that go to one block each."""
+        """Slices of the batch that belong to one block each."""
         start = 0
         while start < n_rows:
             stop = min(n_rows, start + self._block_rows - self._n_pending)
@@ -199,7 +199,7 @@ class BlockWriter:
         self._sample[start:stop] = X[rows[start:stop] - first_row]
 
     def finish(self, n_threads: int) -> tuple[Encoding, Float32s]:
-        """Complete the store; the encoding with its medians, and the sample."""
+        """Complete the store; returns the encoding with its medians, and the sample."""
         if self._n_rows != self._encoder.found.n_rows:
             before = self._encoder.found.n_rows
             raise changed(f"{before} rows in the first and {self._n_rows} in the second")

@@ -39,7 +39,7 @@ FORMATS = {
 
 
 def find_files(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) -> list[Path]:
-    """Files that a path, a pattern, a folder or a list of these names, sorted by name."""
+    """Files named by a path, a pattern, a folder or a list of these, sorted by name."""
     if not isinstance(path, str | os.PathLike):
         return [file for each in path for file in find_files(each)]
     text = os.fspath(path)
@@ -58,7 +58,7 @@ def find_files(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
 
 
 def format_of(files: Sequence[Path]) -> str:
-    """The one format of all files."""
+    """The common format of all files."""
     formats = {FORMATS.get(file.suffix.lower(), file.suffix) for file in files}
     if len(formats) != 1 or not formats <= set(FORMATS.values()):
         required = "files of one format: .parquet, .csv, .tsv, .arrow, .feather or .npy"
@@ -91,13 +91,13 @@ class TableFiles:
     Parameters
     ----------
     files : sequence of path
-        In the order of the rows.
+        Files in the order of the rows.
     target : str
         Column of the targets.
     weight : str or None
         Column of the weights.
     columns : sequence of str or None
-        Columns to use, in this order; None: all others but the index of a pandas data frame.
+        Columns to use, in this order; None: all but target, weight and the index of a data frame.
     """
 
     def __init__(
@@ -122,7 +122,7 @@ class TableFiles:
                 for batch in self._read(file):
                     if batch.num_rows:
                         yield self._divide(batch, file)
-            except MemoryError as error:  # of pyarrow, too
+            except MemoryError as error:  # raised by pyarrow too
                 raise MemoryError(
                     f"scan needs more memory than there is to read {str(file)!r}: {error}. Free "
                     "memory, or write the file in smaller batches of rows; if it is no large "
@@ -148,7 +148,7 @@ class TableFiles:
                 self._wanted(opened.schema.names, file)
                 for index in range(opened.num_record_batches):
                     whole = opened.get_batch(index)
-                    whole.validate(full=True)  # pyarrow itself trusts offsets and lengths
+                    whole.validate(full=True)  # pyarrow does not check offsets and lengths
                     for start in range(0, whole.num_rows, BATCH_ROWS):
                         yield whole.slice(start, BATCH_ROWS)
 
@@ -176,7 +176,7 @@ class TableFiles:
         return Batch(features, y, weights)
 
     def n_rows(self) -> int | None:
-        """As Parquet files say; None for other formats, which do not."""
+        """Number of rows from the metadata of Parquet files; None for other formats."""
         if self._format != "parquet":
             return None
         parquet = import_optional(
@@ -185,21 +185,21 @@ class TableFiles:
         try:
             return sum(int(parquet.read_metadata(file).num_rows) for file in self._files)
         except (self._pyarrow.ArrowException, OSError):
-            return None  # the first pass says what is wrong
+            return None  # the first pass raises a precise error
 
     def fingerprint(self) -> str | None:
-        """Names, sizes and times of the files, and what is read of them."""
+        """Digest of names, sizes and times of the files, and of the columns to read."""
         what = (self._format, self._target, self._weight, self._columns)
         return fingerprint_of(self._files, what)
 
 
 class TextFiles:
-    """CSV and other text files with the same columns, read as the command line reads a file.
+    """CSV and other text files with the same columns, read as the command line reads them.
 
     Parameters
     ----------
     files : sequence of path
-        In the order of the rows; may be gzipped.
+        Files in the order of the rows; may be gzipped.
     target : str
         Column of the targets.
     weight : str or None
@@ -226,7 +226,7 @@ class TextFiles:
         self._opened: tuple[str, TextBatches] | None = None
 
     def _open(self) -> TextBatches:
-        """The files, opened when their rows are needed, and again if they have changed since."""
+        """The files, opened on demand, and again if they have changed since."""
         state = self.fingerprint()
         if self._opened is None or self._opened[0] != state:
             sources = [Source(file, str(file)) for file in self._files]
@@ -235,7 +235,7 @@ class TextFiles:
 
     @property
     def _special(self) -> list[str]:
-        """Columns that are no features."""
+        """Columns that are not features."""
         return [self._target, *([] if self._weight is None else [self._weight])]
 
     def _features(self, table: TextBatches) -> list[str]:
@@ -260,17 +260,17 @@ class TextFiles:
             yield Batch(rows.select(features), y, weights)
 
     def n_rows(self) -> int | None:
-        """None: it is not known before the files are read."""
+        """None, since it is not known before the files are read."""
         return None
 
     def fingerprint(self) -> str:
-        """Names, sizes and times of the files, and what is read of them."""
+        """Digest of names, sizes and times of the files, and of the columns to read."""
         what = (self._target, self._weight, self._chosen, self._options)
         return fingerprint_of(self._files, what)
 
 
 def check_present(needed: Sequence[str], names: Sequence[str], file: Path) -> None:
-    """Raise ValueError if a column that is needed is absent from a file."""
+    """Raise ValueError if a required column is absent from a file."""
     absent = [name for name in needed if name not in names]
     if absent:
         near = nearest(absent[0], list(names))
@@ -282,7 +282,7 @@ def check_present(needed: Sequence[str], names: Sequence[str], file: Path) -> No
 
 
 def no_features(file: Path) -> ValueError:
-    """The error for files that hold nothing but targets and weights."""
+    """Error for files that hold only targets and weights."""
     return ValueError(
         f"scan needs at least one column beside the target; got {str(file)!r} without any. Add "
         "columns."
@@ -290,7 +290,7 @@ def no_features(file: Path) -> ValueError:
 
 
 def fingerprint_of(files: Sequence[Path], what: object) -> str:
-    """Digest of the names, sizes and times of files, and of what is read of them."""
+    """Digest of the names, sizes and times of files, and of the columns to read."""
     text = [repr(what)]
     for file in files:
         status = file.stat()
@@ -299,7 +299,7 @@ def fingerprint_of(files: Sequence[Path], what: object) -> str:
 
 
 def _check_roles(target: str, weight: str | None, columns: Sequence[str] | None) -> None:
-    """Raise if a column has two roles: a target among the features predicts itself."""
+    """Raise if a column has two roles: a target among the features would predict itself."""
     if weight == target:
         remedy = "Leave it out, or name the column of the weights."
         raise wrong_value("weight", "another column than the target", weight, remedy)
@@ -312,10 +312,10 @@ def _check_roles(target: str, weight: str | None, columns: Sequence[str] | None)
 
 
 class _LimitedReads:
-    """A file that gives what it has, however much is requested.
+    """A file whose reads end at its last byte, even if more bytes are requested.
 
-    pyarrow requests as much as a damaged file says, and reserves memory for it. A mapped file would
-    end the process if somebody else cut it short.
+    pyarrow requests as much as a damaged file claims, and reserves memory for it. Mapping the file
+    instead would end the process if another process truncated it.
     """
 
     closed = False
@@ -330,15 +330,15 @@ class _LimitedReads:
         return self._stream.read(left if n_bytes < 0 else min(n_bytes, left))
 
     def seek(self, offset: int, whence: int = os.SEEK_SET) -> int:
-        """Go to a place of the file."""
+        """Move to a position in the file."""
         return self._stream.seek(offset, whence)
 
     def tell(self) -> int:
-        """The place in the file."""
+        """Position in the file."""
         return self._stream.tell()
 
     def close(self) -> None:
-        """Leave the file to its owner."""
+        """Do nothing: the owner closes the file."""
 
 
 def _values(column: Any, pyarrow: Any) -> npt.NDArray[Any]:

@@ -1,4 +1,4 @@
-"""What is kept beside the blocks of a folder, so that a later fit need not read the table again.
+"""Metadata kept beside the blocks of a folder, so that a later fit need not read the table again.
 
 Arrays are in `table.npz`, which holds no Python objects, labels as JSON. A folder is used again if
 the files of the table, by name, size and time, and the parameters that decide how rows are encoded
@@ -34,12 +34,12 @@ NUMBERS = ("n_rows", "n_classes", "whole_weights", "largest_weight", "low", "hig
 
 
 class EncodedTable(NamedTuple):
-    """What is known of a table in blocks.
+    """Metadata of a table in blocks.
 
     Attributes
     ----------
     table : BlockedTable
-        What growth needs.
+        Properties of the table for growth.
     names : tuple of str or None
         Names of the columns.
     classes : ndarray or None
@@ -52,13 +52,13 @@ class EncodedTable(NamedTuple):
 
 
 def folder_name(source: str, *parameters: Any) -> str:
-    """Name of the folder for a table and the parameters that decide how it is encoded."""
+    """Name of the folder for a table and the parameters that affect its encoding."""
     text = repr((VERSION, source, *parameters))
     return f"bevel-blocks-{hashlib.sha256(text.encode()).hexdigest()[:24]}"
 
 
 def save_table(folder: Path, encoded: EncodedTable) -> bool:
-    """Write what is known of a table; False if labels are of types that JSON does not have."""
+    """Write the metadata of a table; False if labels are of types that JSON does not have."""
     table, encoding = encoded.table, encoded.table.encoding
     nominal = {str(f): (c.labels.tolist(), c.has_missing) for f, c in encoding.nominal.items()}
     classes = encoded.classes
@@ -91,7 +91,7 @@ def save_table(folder: Path, encoded: EncodedTable) -> bool:
 
 
 def load_table(folder: Path) -> EncodedTable:
-    """Read what `save_table` has written."""
+    """Read the metadata that `save_table` has written."""
     text = json.loads((folder / LABELS).read_text())
     with np.load(folder / ARRAYS, allow_pickle=False) as stored:
         arrays = dict(stored)
@@ -127,5 +127,5 @@ def _is_plain(value: Any) -> bool:
 
 
 def _plain(array: npt.NDArray[Any]) -> Any:
-    """A flag as a flag, else the array."""
+    """A zero-dimensional array as a bool, other arrays unchanged."""
     return array.item() if array.ndim == 0 else array

@@ -1,8 +1,8 @@
-"""Locks of files, which tell whether somebody still uses a folder.
+"""Locks of files, which show whether a folder is still in use.
 
-The system knows who holds a lock, whatever numbers processes have in their containers, and lets go
-of it when the process ends, however it ends. Locks belong to an open file: two threads of one
-process exclude each other too.
+The operating system tracks the holders of a lock, across containers, and releases it when the
+process ends for any reason. Locks belong to an open file: two threads of one process exclude
+each other too.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Self
 __all__ = ["FileLock"]
 
 _HELD = {errno.EWOULDBLOCK, errno.EAGAIN, errno.EACCES, errno.EDEADLK}
-# A name in a folder that all may write to may be a link or a pipe of somebody else.
+# In a folder that everybody may write to, a name may be another user's link or pipe.
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -29,9 +29,9 @@ class FileLock:
 
     @classmethod
     def make(cls, path: Path) -> Self | None:
-        """A lock in a new file; None if somebody who removes leftovers was faster.
+        """Make a lock in a new file; None if a cleanup by another process was faster.
 
-        Where the system has no locks of files, nobody can take one, and the file alone will do.
+        On systems without file locks no lock can be taken, and the file alone suffices.
         """
         descriptor = os.open(path, _FLAGS | os.O_CREAT | os.O_EXCL, 0o600)
         try:
@@ -47,7 +47,7 @@ class FileLock:
 
     @classmethod
     def take(cls, path: Path, *, shared: bool = False) -> Self | None:
-        """A lock in a file, which is made if it is absent; None if it cannot be had now."""
+        """Take a lock in a file, which is made if absent; None if the lock is held elsewhere."""
         try:
             descriptor = os.open(path, _FLAGS | os.O_CREAT, 0o600)
         except OSError:
@@ -60,22 +60,22 @@ class FileLock:
         return cls(path, descriptor)
 
     def share(self) -> None:
-        """Let others share the lock, where the system has locks that are shared."""
+        """Make the lock shared, on systems that have shared locks."""
         assert self._descriptor is not None
         if os.name != "nt":
             _lock(self._descriptor, shared=True)
 
     def release(self) -> None:
-        """Let go of the lock."""
+        """Release the lock."""
         if self._descriptor is not None:
             os.close(self._descriptor)
             self._descriptor = None
 
     def remove(self) -> None:
-        """Remove the file and let go of the lock.
+        """Remove the file and release the lock.
 
-        In this order, lest somebody takes it in between. Windows removes no file that is open, by
-        whomever, and needs the other order.
+        In this order, so that no other process takes it in between. Windows does not remove open
+        files and needs the other order.
         """
         if os.name == "nt":
             self.release()
@@ -97,7 +97,7 @@ def _lock(descriptor: int, shared: bool) -> None:
 
 
 def _is_at(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one that has a name."""
+    """Whether a path names the open file."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.stat())
     except OSError:

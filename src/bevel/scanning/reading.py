@@ -1,4 +1,4 @@
-"""Both passes over a scanned table: from batches to blocks and what is known of them."""
+"""Both passes over a scanned table, from batches to blocks and metadata."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ __all__ = [
 
 
 class TableBlocks(Blocks, Protocol):
-    """The blocks of a table, which can also be looked at one by one."""
+    """The blocks of a table, with access to single blocks."""
 
     def blocks(self) -> Iterator[Block]:
         """All blocks, in the order of the rows."""
@@ -58,13 +58,13 @@ class ReadTable(NamedTuple):
     blocks : TableBlocks
         The rows.
     table : BlockedTable
-        What is known of them.
+        Metadata of the rows.
     names : tuple of str or None
         Names of the columns.
     classes : ndarray or None
         Labels of the classes; None in regression.
     shares : Shares
-        How memory is shared out.
+        Division of the memory.
     """
 
     blocks: TableBlocks
@@ -82,7 +82,7 @@ class ReadColumns(NamedTuple):
     rows : Block
         All rows; columns may be mapped.
     table, names, classes
-        As of `ReadTable`.
+        Fields as in `ReadTable`.
     on_disk : bool
         Whether the columns are in a file.
     """
@@ -95,7 +95,7 @@ class ReadColumns(NamedTuple):
 
 
 class ReadSettings(NamedTuple):
-    """What decides how rows are encoded, as given to the estimator."""
+    """Parameters of the estimator that affect the encoding of rows."""
 
     regression: bool
     categorical_features: Any
@@ -119,15 +119,15 @@ def read_blocks(
     Parameters
     ----------
     scanned : ScannedTable
-        From `scan`.
+        Table from `scan`.
     regression : bool
-        Whether targets are numbers, else labels.
+        Whether targets are numbers instead of labels.
     categorical_features, scale, class_weight
-        As given to the estimator.
+        Parameters as given to the estimator.
     n_threads : int
         Threads to use.
     bar : bool, default=False
-        Whether to show how many rows are read.
+        Whether to show the number of rows read.
     """
     settings = ReadSettings(regression, categorical_features, scale, class_weight)
     name = _name_to_keep(scanned, settings, scanned.block_rows)
@@ -168,10 +168,10 @@ def read_columns(
     Parameters
     ----------
     scanned, regression, categorical_features, scale, class_weight, n_threads, bar
-        See `read_blocks`.
+        Parameters as in `read_blocks`.
     row_bytes : callable
         Called with the number of rows, the levels of the columns and the number of classes, 0 in
-        regression: what a row takes in the fit.
+        regression; returns the bytes of a row in the fit.
     """
     settings = ReadSettings(regression, categorical_features, scale, class_weight)
     name = _name_to_keep(scanned, settings, "columns")
@@ -207,7 +207,7 @@ def read_columns(
 def _without_weightless(
     read: ReadColumns, scanned: ScannedTable, n_threads: int
 ) -> Iterator[ReadColumns]:
-    """The rows whose weight is above zero; a copy where there are others."""
+    """Rows whose weight is above zero, copied if there are others."""
     rows = read.rows
     if rows.weights is None or rows.weights.all():
         yield read
@@ -232,7 +232,7 @@ def _without_weightless(
 
 
 def _name_to_keep(scanned: ScannedTable, settings: ReadSettings, kind: Any) -> str | None:
-    """Name of the folder in which the encoded rows are kept; None: they are not."""
+    """Name of the folder in which the encoded rows are kept; None if they are not kept."""
     source = scanned.source.fingerprint()
     if scanned.folder is None or source is None:
         return None
@@ -251,7 +251,7 @@ def _open_kept(
     try:
         return store, load_table(path)
     except (OSError, ValueError, KeyError, TypeError, BadZipFile):
-        store.close()  # of another release
+        store.close()  # written by another release
         return None, None
     except BaseException:  # such as too little memory
         store.close()
@@ -273,7 +273,7 @@ def _read_twice(
     make_store: Callable[..., tuple[BlockStore | ColumnStore, int]],
     bar: bool,
 ) -> tuple[BlockStore | ColumnStore, EncodedTable]:
-    """Both passes; make_store: of a layout, levels and classes, the store and rows of a block."""
+    """Run both passes; make_store returns the store and block size for a layout and levels."""
     before = scanned.source.fingerprint()
     target: ClassSurvey | NumberSurvey = NumberSurvey() if settings.regression else ClassSurvey()
     scale = settings.scale
@@ -309,7 +309,7 @@ def _read_twice(
 
 
 def _reported(source: Source, label: str, n_rows: int, bar: bool) -> Iterator[Batch]:
-    """The batches of a source, with a bar of the rows that are done."""
+    """The batches of a source, with a progress bar of the rows."""
     n_done = 0
     with Progress(0, n_rows, bar, None, label=label) as progress:
         for batch in source.batches():
@@ -333,7 +333,7 @@ def known_table(
     weights: WeightSurvey,
     of_class: Floats | None,
 ) -> BlockedTable:
-    """What the coordinator stores of a table that has been surveyed and encoded."""
+    """Metadata of a table that has been surveyed and encoded."""
     largest = weights.largest * (1.0 if of_class is None else float(of_class.max()))
     if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
         raise ValueError(

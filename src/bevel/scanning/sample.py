@@ -1,4 +1,4 @@
-"""A sample of rows chosen by a hash of their number: the same whatever the batches are."""
+"""A sample of rows chosen by a hash of their number, independent of the batches."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class RowSample:
     def add(
         self, first_row: int, n_rows: int, counted: npt.NDArray[np.bool_] | None = None
     ) -> None:
-        """Look at rows that follow those before; `counted` says which of them may be chosen."""
+        """Consider the next rows; `counted` marks those that may be chosen."""
         rows = np.arange(first_row, first_row + n_rows, dtype=np.int64)
         if counted is not None:
             rows = rows[counted]
@@ -50,7 +50,7 @@ class RowSample:
 
 
 def hash_rows(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
-    """A bijection of 64-bit numbers that looks random (the last steps of SplitMix64)."""
+    """A bijection of 64-bit numbers that scrambles them (the last steps of SplitMix64)."""
     z = (rows.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)

@@ -28,9 +28,9 @@ class ScannedTable(TableOutOfMemory):
     Attributes
     ----------
     source : Source
-        Where the rows come from.
+        Source of the rows.
     folder : str, path or None
-        Where encoded rows are written; None: where temporary files are, if they are written.
+        Folder for encoded rows; None: that of temporary files, if they are written.
     memory : int
         Bytes that a fit may use.
     block_rows : int or None
@@ -58,8 +58,8 @@ def scan(
 
     The table is read twice: once to learn its columns, classes and a sample of its rows, and once
     to encode its rows in float32. Encoded rows stay in memory if they take less than 40 % of
-    `memory`, and else are written to files that are removed after the fit. Trees then grow over
-    blocks of these rows, see the guide "Large data". The forest is the same for any
+    `memory`, and otherwise are written to files that are removed after the fit. Trees then grow
+    over blocks of these rows, see the guide "Large data". The forest is the same for any
     blocks, threads and memory.
 
     Parameters
@@ -79,8 +79,8 @@ def scan(
         Columns of files to use, in this order; None: all but target, weight and the index of a
         pandas data frame, which Parquet and Feather files store as one more column.
     folder : str or path, default=None
-        Where encoded rows are written, even if they fit in memory. Those of files are kept there,
-        with checksums, for a later fit. Several fits may share a folder.
+        Folder for encoded rows, which are written even if they fit in memory. Those of files are
+        kept, with checksums, for a later fit. Several fits may share a folder.
     memory : int or str, default=None
         Memory that the fit may use, such as `"2GB"`, the trees themselves not counted; None: half
         of what is free.
@@ -88,14 +88,14 @@ def scan(
         Rows of a block; None: by the memory.
     **text
         How text files are read, see `bevel.workflow.TableOptions`: `header`, `delimiter`,
-        `decimal`, `missing`, `encoding` and `types`. What is not given is found out from the
+        `decimal`, `missing`, `encoding` and `types`. Other settings are inferred from the
         files, as `bevel fit` does: text files are read once or twice more to learn what their
         columns hold.
 
     Returns
     -------
     ScannedTable
-        To be passed to `fit` of `ObliqueForestClassifier`, `ObliqueForestRegressor`,
+        Table to pass to `fit` of `ObliqueForestClassifier`, `ObliqueForestRegressor`,
         `ObliqueBoostingClassifier` or `ObliqueBoostingRegressor`.
 
     Examples
@@ -148,7 +148,7 @@ def _open_files(
     columns: Sequence[str] | None,
     text: TableKeywords,
 ) -> Source:
-    """Files of one kind: arrays, text, or tables with types of their own."""
+    """Open files of one kind: arrays, text, or tables with types of their own."""
     if kind != "text":
         _refuse_text(text)
     if kind == "npy":

@@ -1,9 +1,9 @@
-"""Where encoded blocks are kept: in memory, or in a folder of files.
+"""Stores encoded blocks, in memory or in a folder of files.
 
-A folder has one file per block. It is filled under a hidden name; whoever fills it holds a lock
-beside it, and folders whose lock nobody holds are leftovers, which are removed. A folder that is to
-be kept gets a manifest with the checksums of its files and is renamed when it is complete. Whoever
-uses a kept folder shares its lock, and one that is damaged is replaced when nobody does.
+A folder has one file per block. It is filled under a hidden name while a lock beside it is held;
+folders whose lock is free are leftovers, which are removed. A folder that is to be kept gets a
+manifest with the checksums of its files and is renamed when it is complete. Fits that use a kept
+folder share its lock, and a damaged one is replaced when its lock is free.
 
 Folders and files can be read by their owner alone.
 """
@@ -30,7 +30,7 @@ from bevel.training.blocks.block import Block
 __all__ = ["BlockFolder", "BlockMemory", "BlockStore", "private"]
 
 MANIFEST = "manifest.json"
-VERSION = 2  # of the manifest
+VERSION = 2  # version of the manifest
 _UNFINISHED = re.compile(r"^(\.bevel-blocks\.[0-9a-f]{16})(\.lock)?$")
 
 
@@ -42,18 +42,18 @@ class BlockMemory:
         self.bytes_written = 0
 
     def add(self, block: Block) -> None:
-        """Keep a block."""
+        """Add a block."""
         self._blocks.append(block)
 
     def complete(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the blocks are complete."""
 
     def loaders(self) -> list[Callable[[], Block]]:
         """Functions that return the blocks, in their order."""
         return [lambda block=block: block for block in self._blocks]  # type: ignore[misc]
 
     def close(self) -> None:
-        """Forget the blocks."""
+        """Release the blocks."""
         self._blocks = []
 
 
@@ -63,7 +63,7 @@ class BlockFolder:
     Parameters
     ----------
     folder : path or None
-        Where the folder of blocks is made; None: where temporary files are.
+        Parent of the folder of blocks; None: that of temporary files.
     """
 
     def __init__(self, folder: str | os.PathLike[str] | None) -> None:
@@ -110,18 +110,18 @@ class BlockFolder:
         )
 
     def complete(self) -> None:
-        """Nothing is left to do."""
+        """Do nothing: the files are complete."""
 
     @property
     def path(self) -> Path:
-        """Where the files are."""
+        """Folder of the files."""
         return self._path
 
     def keep(self, name: str) -> None:
-        """Give the folder a name under which a later fit finds it; it is not removed then.
+        """Name the folder so that a later fit finds it; it is then not removed.
 
         It keeps its hidden name, and is removed, if another fit uses a folder of this name or has
-        kept a good one meanwhile.
+        kept a valid one meanwhile.
         """
         target = self._path.with_name(name)
         lock = FileLock.take(_lock_of(target))
@@ -144,7 +144,7 @@ class BlockFolder:
 
     @classmethod
     def open(cls, path: Path) -> Self | None:
-        """A folder that was kept; None if there is none, it is damaged, or being replaced."""
+        """Open a kept folder; None if it is absent, damaged or being replaced."""
         lock = FileLock.take(_lock_of(path), shared=True) if path.is_dir() else None
         if lock is None:
             return None
@@ -192,7 +192,7 @@ BlockStore = BlockMemory | BlockFolder
 
 
 def private(path: Path) -> Path:
-    """The path of a file, which is made so that its owner alone can read it."""
+    """Create a file that only its owner can read, and return its path."""
     path.touch(mode=0o600)
     return path
 
@@ -202,7 +202,7 @@ def _lock_of(folder: Path) -> Path:
 
 
 def _make_folder(place: Path) -> tuple[Path, FileLock]:
-    """A new hidden folder, and the lock that says that it is in use."""
+    """Make a hidden folder, and the lock that marks it as in use."""
     while True:
         path = place / f".bevel-blocks.{secrets.token_hex(8)}"
         lock = FileLock.make(_lock_of(path))
@@ -217,7 +217,7 @@ def _make_folder(place: Path) -> tuple[Path, FileLock]:
 
 
 def remove_leftovers(place: Path) -> None:
-    """Remove hidden folders that nobody uses."""
+    """Remove hidden folders that are not in use."""
     names = {match.group(1) for path in place.iterdir() if (match := _UNFINISHED.match(path.name))}
     for name in names:
         lock = FileLock.take(_lock_of(place / name))

@@ -1,7 +1,7 @@
-"""The first pass over a scanned table: what must be known of all rows before any is encoded.
+"""The first pass over a scanned table: statistics of all rows, needed before any is encoded.
 
-Everything it finds is the same whatever the batches are: counts, extremes, sets of labels, and rows
-that are chosen by their number.
+The results do not depend on the batches: counts, extremes, sets of labels, and rows chosen by
+their number.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ TILE_SIZE = 2**21  # entries of a tile
 
 @dataclass(frozen=True)
 class SurveyResult:
-    """What the first pass has found.
+    """Results of the first pass.
 
     Attributes
     ----------
@@ -47,11 +47,11 @@ class SurveyResult:
     counted_low, counted_high : ndarray of shape (p,)
         Extremes over the rows whose weight is above zero, from which scales are learnt.
     has_nan : ndarray of uint8, shape (p,)
-        One for numeric columns with missing values.
+        1 for numeric columns with missing values.
     sample_rows : ndarray of int64
         Numbers of the rows of the sample, ascending. Rows of weight zero are not among them.
     sample : ndarray of float64, shape (n_sample, p), or None
-        Their numbers; 0 in nominal columns. None if nobody needs them.
+        Numbers of these rows; 0 in nominal columns. None if they are not needed.
     """
 
     n_rows: int
@@ -68,7 +68,7 @@ class SurveyResult:
 
 
 class TableReader:
-    """Reads batches as tables, and refuses one with other columns than the first."""
+    """Reads batches as tables, and raises unless all have the columns of the first."""
 
     def __init__(self) -> None:
         self._columns: tuple[str, ...] | None = None
@@ -100,26 +100,26 @@ class TableReader:
 
 
 def _names(columns: Sequence[str]) -> tuple[str, ...] | None:
-    """Names of columns that are described by their quoted names; None if they have none."""
+    """Names of columns from their quoted descriptions; None if they have no names."""
     quoted = all(column[:1] in ("'", '"') for column in columns)
     return tuple(str(literal_eval(column)) for column in columns) if quoted else None
 
 
 class Survey:
-    """Collects what is to be known, batch by batch.
+    """Collects statistics of a table, batch by batch.
 
     Parameters
     ----------
     categorical_features : "from_dtype", None or sequence
         Which columns are nominal.
     target : TargetSurvey
-        What is to be known of the targets.
+        Survey of the targets.
     sample_size : function of int
-        Rows of the sample by the number of columns.
+        Size of the sample as a function of the number of columns.
     keeps_sample : bool
         Whether the numbers of the sample are kept.
     scaled : bool
-        Whether numbers are scaled before they are stored: then they may be larger.
+        Whether numbers are scaled before they are stored, which allows larger ones.
     """
 
     def __init__(
@@ -140,7 +140,7 @@ class Survey:
         self.n_rows = 0
 
     def add(self, batch: Batch) -> None:
-        """Look at the rows that follow those before."""
+        """Add the rows of the next batch."""
         table = self._reader.read(batch.X, self.n_rows)
         if self.n_rows == 0:
             self._begin(table)
@@ -213,7 +213,7 @@ class Survey:
         )
 
     def finish(self) -> SurveyResult:
-        """What was found in all rows."""
+        """Results over all rows."""
         if self.n_rows == 0:
             raise ValueError(
                 "A scanned table must have at least one row; got none. Check the files or the "
@@ -255,7 +255,7 @@ def _only(
 
 
 def _widen(extremes: Floats, features: slice, low: AnyFloats, high: AnyFloats) -> None:
-    """Widen the ranges of some columns; NaN stands for no value."""
+    """Widen the ranges of some columns; NaN means no value."""
     extremes[0, features] = np.fmin(extremes[0, features], low)
     extremes[1, features] = np.fmax(extremes[1, features], high)
 

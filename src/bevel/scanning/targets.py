@@ -1,4 +1,4 @@
-"""What the first pass learns of targets and weights, and how the second one reads them."""
+"""Surveys targets and weights in the first pass, and encodes them in the second."""
 
 from __future__ import annotations
 
@@ -23,25 +23,25 @@ from bevel.scanning.batches import changed
 
 __all__ = ["ClassSurvey", "NumberSurvey", "TargetSurvey", "WeightSurvey", "rows_from"]
 
-MOST_WHOLE_WEIGHT = 255.0  # above it weights are rounded to a grid, as real ones
+MOST_WHOLE_WEIGHT = 255.0  # larger weights are rounded to a grid, like real ones
 
 
 def rows_from(error: ValueError, first_row: int) -> ValueError:
-    """The error of a batch, saying where the batch begins."""
+    """Error of a batch, with the row at which the batch begins."""
     return ValueError(f"{error} Rows are counted from row {first_row} of the table.")
 
 
 class TargetSurvey(Protocol):
-    """Targets of one kind."""
+    """Survey of targets of one kind."""
 
     n_classes: int
 
     def add(self, y: Any, n_rows: int, first_row: int) -> None:
-        """Look at the targets of a batch."""
+        """Add the targets of a batch."""
         ...
 
     def check(self) -> None:
-        """Raise if what was found cannot be a target."""
+        """Raise if the targets of all batches are invalid."""
         ...
 
     def encode(self, y: Any, n_rows: int, first_row: int) -> npt.NDArray[Any]:
@@ -138,7 +138,7 @@ class NumberSurvey:
         self.high = max(self.high, float(numbers.max()))
 
     def check(self) -> None:
-        """Every range will do."""
+        """Do nothing: every range is valid."""
 
     def encode(self, y: Any, n_rows: int, first_row: int) -> npt.NDArray[np.float64]:
         """Targets as floats."""
@@ -163,7 +163,7 @@ class WeightSurvey:
         self.largest = 1.0
 
     def add(self, weights: Any, n_rows: int, first_row: int) -> npt.NDArray[np.bool_] | None:
-        """Look at the weights of a batch; returns which rows weigh something, None if all do."""
+        """Add the weights of a batch; returns which rows have positive weight, None if all do."""
         if weights is None and self.given:
             raise ValueError(
                 f"Every batch must have weights if one has; got none from row {first_row} on. "
@@ -200,7 +200,7 @@ class WeightSurvey:
         return numbers
 
     def check(self) -> None:
-        """Raise if no row weighs anything, or sums would overflow."""
+        """Raise if no row has positive weight, or sums would overflow."""
         if not SMALLEST_WEIGHT <= self.largest <= LARGEST_WEIGHT:
             raise ValueError(
                 f"Weights must have a largest one from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}; "
@@ -208,7 +208,7 @@ class WeightSurvey:
             )
 
     def encode(self, weights: Any, n_rows: int, first_row: int) -> Floats | None:
-        """Weights of a batch; tiny ones are raised to what still counts."""
+        """Weights of a batch; tiny ones are raised to the smallest that count."""
         where = f"in the second (from row {first_row} on)"
         if (weights is not None) != self.given:
             raise changed(f"rows {'without' if self.given else 'with'} weights {where}")
@@ -222,7 +222,7 @@ class WeightSurvey:
         return np.where(values > 0.0, np.maximum(values, SMALLEST_SHARE * self.largest), 0.0)
 
     def is_whole(self, n_rows: int, largest: float) -> bool:
-        """Whether sums of the weights can be kept as they are."""
+        """Whether sums of the weights are exact whole numbers."""
         return self.whole and largest <= MOST_WHOLE_WEIGHT and 4.0 * n_rows * largest < 2.0**52
 
 

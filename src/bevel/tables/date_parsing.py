@@ -1,4 +1,4 @@
-"""Dates as people write them, in days since 1970-01-01.
+"""Parses dates in common notations, in days since 1970-01-01.
 
 2024-12-31, 31.12.2024, 12/31/2024, 31-Dec-2024, each with or without a time of day. Whether the day
 or the month comes first in 01/02/2024 is decided by all cells of a column, or by the user.
@@ -32,11 +32,11 @@ _NAME_FIRST = re.compile(
 )
 _NAMES = ["january", "february", "march", "april", "may", "june", "july", "august"]
 _NAMES += ["september", "october", "november", "december"]
-_PIVOT = 69  # years of two digits below it are in this century, as POSIX has it
+_PIVOT = 69  # years of two digits below it are in this century, as in POSIX
 
 
 class AmbiguousOrderError(ValueError):
-    """Neither of the days and months of a column says which is which."""
+    """The days and months of a column do not show which comes first."""
 
     def __init__(self, example: str) -> None:
         super().__init__(example)
@@ -44,7 +44,7 @@ class AmbiguousOrderError(ValueError):
 
 
 def iso_days(text: str) -> float:
-    """A date of ISO 8601, with or without a time of day, in days; ValueError if it is none."""
+    """Days of an ISO 8601 date, with or without a time of day; ValueError if it is not a date."""
     if not _ISO.fullmatch(text):
         raise ValueError(f"{text!r} is no date.")
     when = datetime.fromisoformat(text)
@@ -54,13 +54,13 @@ def iso_days(text: str) -> float:
 def read_dates(
     cells: Sequence[str], order: str | None = None
 ) -> tuple[dict[str, float], str] | None:
-    """Days of the different cells of a column, and their order; None if one of them is no date.
+    """Days of the distinct cells of a column, and their order; None if a cell is not a date.
 
     Parameters
     ----------
     cells : sequence of str
     order : {"ymd", "dmy", "mdy"}, default=None
-        What comes first; None finds out, and raises `AmbiguousOrderError` if the cells do not say.
+        Order of the parts; None infers it, and raises `AmbiguousOrderError` if it is unclear.
     """
     possible = {order} if order else set(ORDERS)
     days: dict[str, dict[str, float]] = {each: {} for each in ORDERS}
@@ -82,7 +82,7 @@ def read_dates(
 
 
 def parse_date(cell: str) -> dict[str, float]:
-    """What a cell means in each order in which it is a date; empty if it is none."""
+    """Days of a cell in each order in which it is a date; empty if it is not a date."""
     numbers = _NUMBERS.fullmatch(cell)
     if numbers is not None:
         return _from_numbers(numbers)
@@ -101,7 +101,7 @@ def _from_numbers(found: re.Match[str]) -> dict[str, float]:
     if len(a) == 4 and len(c) <= 2:
         places = {"ymd": (a, b, c)}
     elif len(a) <= 2 and _is_year(c, a, b, sign):
-        # A point means day first wherever it is used.
+        # A point always means that the day comes first.
         places = {"dmy": (c, b, a)} | ({} if sign == "." else {"mdy": (c, a, b)})
     else:
         return {}
@@ -110,7 +110,7 @@ def _from_numbers(found: re.Match[str]) -> dict[str, float]:
 
 
 def _is_year(c: str, a: str, b: str, sign: str) -> bool:
-    """Whether the last number is a year; 1.2.10 is the number of a version."""
+    """Whether the last number is a year; 1.2.10 is a version number."""
     return len(c) == 4 or (len(c) == 2 and (sign == "/" or len(a) == len(b) == 2))
 
 
@@ -162,7 +162,7 @@ def _days(when: datetime) -> float:
 
 
 def days_of(cells: Sequence[str | None]) -> Floats | None:
-    """Dates of ISO 8601 as days, NaN where missing; None if one of the cells is no date."""
+    """ISO 8601 dates as days, NaN where missing; None if a cell is not a date."""
     try:
         return np.array([np.nan if cell is None else iso_days(cell) for cell in cells])
     except ValueError:

@@ -1,7 +1,7 @@
-"""Numbers as spreadsheets write them: 50,123.4 and 50.123,4, 1.2%, $5, (3.00), 1 234.
+"""Parses numbers as spreadsheets write them: 50,123.4 and 50.123,4, 1.2%, $5, (3.00), 1 234.
 
-The decimal point may be a point or a comma, and the other one groups digits. What a column means is
-decided by all of its cells: `1,234` alone may be either.
+The decimal sign may be a point or a comma, and the other one groups digits. All cells of a
+column decide together: `1,234` alone may be either.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 __all__ = ["AmbiguousDecimalError", "WrittenNumbers", "decimal_of", "parse_number", "read_numbers"]
 
-_SPACES = " \u00a0\u2009\u202f"  # between groups of digits, and before signs of currencies
+_SPACES = " \u00a0\u2009\u202f"  # between groups of digits, and before currency signs
 _MINUS = "-−–"
 _CURRENCY = r"US\$|[$€£¥₹₽₩₺]|(?:USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY)\b"
 _PERCENT = "%"
@@ -42,7 +42,7 @@ _GROUPING = {".": ",", ",": "."}
 
 
 class AmbiguousDecimalError(ValueError):
-    """Cells read differently with a decimal point and with a decimal comma."""
+    """Cells have different values with a decimal point and with a decimal comma."""
 
     def __init__(self, example: str) -> None:
         super().__init__(example)
@@ -51,13 +51,13 @@ class AmbiguousDecimalError(ValueError):
 
 @dataclass(frozen=True)
 class WrittenNumbers:
-    """What the different cells of a column mean.
+    """Values of the distinct cells of a column.
 
     Attributes
     ----------
     values : dict of str to float
     example : str or None
-        A cell that is more than a plain number.
+        A cell that is not a plain number.
     """
 
     values: dict[str, float]
@@ -67,18 +67,18 @@ class WrittenNumbers:
 def read_numbers(
     cells: Sequence[str], decimal: str | None, preferred: str | None, grouped_by_comma: bool
 ) -> WrittenNumbers | None:
-    """Numbers of the different cells of a column, None if one of them is none.
+    """Numbers of the distinct cells of a column; None if a cell is not a number.
 
     Parameters
     ----------
     cells : sequence of str
-        All different.
+        Distinct cells.
     decimal : {".", ","} or None
         The only decimal sign that is allowed.
     preferred : {".", ","} or None
         The decimal sign of the file, tried first.
     grouped_by_comma : bool
-        Whether `1,234` means 1234 if nothing else is known; else that raises
+        Whether `1,234` means 1234 if nothing else is known; otherwise it raises
         `AmbiguousDecimalError`.
     """
     signs = [decimal] if decimal else sorted(".,", key=lambda sign: sign != preferred)
@@ -95,7 +95,7 @@ def read_numbers(
 
 
 def decimal_of(cells: Iterable[str]) -> str | None:
-    """The decimal sign that cells prove, None if they prove none or both."""
+    """The decimal sign that cells imply; None if they imply none or both."""
     proofs: set[str] = set()
     for cell in cells:
         if "," in cell or "." in cell:
@@ -105,7 +105,7 @@ def decimal_of(cells: Iterable[str]) -> str | None:
 
 
 def parse_number(cell: str, decimal: str) -> tuple[float, str] | None:
-    """A cell as a number and its unit (a currency, % or nothing), None if it is no number."""
+    """A cell as a number and its unit (a currency, % or nothing); None if it is not a number."""
     found = _PATTERNS[decimal].fullmatch(cell)
     if found is None or bool(found["open"]) != bool(found["close"]):
         return None
@@ -125,7 +125,7 @@ def _values(cells: Sequence[str], decimal: str) -> dict[str, float] | None:
             return None
         values[cell] = parsed[0]
         units.add(parsed[1])
-    # Amounts without a sign are of the column's currency; 5 and 5 % are different numbers.
+    # Amounts without a sign are in the column's currency; 5 and 5 % are different numbers.
     currencies = units - {"", _PERCENT}
     is_mixed = len(currencies) > 1 or (_PERCENT in units and len(units) > 1)
     return None if is_mixed else values

@@ -1,4 +1,4 @@
-"""How a file is to be read where that cannot, or should not, be found out from the file."""
+"""Options for reading a file, where inference is impossible or unwanted."""
 
 from __future__ import annotations
 
@@ -33,20 +33,20 @@ class TableOptions:
     Attributes
     ----------
     header : bool, default=None
-        Whether the first line holds names; None looks.
+        Whether the first line holds names; None infers it.
     delimiter : str, default=None
-        What cuts cells: one character, or "tab", "comma", "semicolon", "space" or "pipe"; None
-        looks.
+        Delimiter of cells: one character, or "tab", "comma", "semicolon", "space" or "pipe"; None
+        infers it.
     decimal : {".", ","}, default=None
-        Sign before the fraction of a number; None looks.
+        Decimal sign of numbers; None infers it.
     missing : sequence of str
-        Cells that mean a missing value, beside the usual ones.
+        Cells that mean a missing value, in addition to the usual ones.
     encoding : str, default=None
-        Of the text, such as "cp1252"; None is UTF-8 where the file is, else Windows-1252.
+        Encoding of the text, such as "cp1252"; None is UTF-8 if the file is, else Windows-1252.
     types : mapping of str to str
-        What columns hold, by name: "number", "nominal", "date", or a date whose order is "dmy"
-        (day, month, year), "mdy" or "ymd". A cell that is no such thing is missing. Others are
-        found out.
+        Types of columns, by name: "number", "nominal", "date", or a date whose order is "dmy"
+        (day, month, year), "mdy" or "ymd". A cell of another type is missing. Other columns are
+        inferred.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Where the bytes of a table come from: a file, or standard input under a name of its own."""
+"""Sources of tables: a file, or standard input under a name of its own."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _GZIP, _PARQUET, _ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
 
 @dataclass(frozen=True)
 class Source:
-    """A file and how messages call it."""
+    """A file and its name in messages."""
 
     path: Path
     name: str
@@ -26,7 +26,7 @@ class Source:
         return self._begins_with(_GZIP)
 
     def is_parquet(self) -> bool:
-        """By its name, or, if that says nothing, by its first and last bytes."""
+        """Whether the file is Parquet, by its name or else by its first and last bytes."""
         if self.path.suffix.lower() in (".parquet", ".pq"):
             return True
         if self.path.suffix or not self._begins_with(_PARQUET):
@@ -36,7 +36,7 @@ class Source:
             return stream.read() == _PARQUET
 
     def check(self) -> None:
-        """Raise if it is no file of rows."""
+        """Raise if it is not a file of rows."""
         if self.path.is_dir():
             raise IsADirectoryError(
                 f"{self} must be a file of rows; got a folder. Name a file in it."
@@ -48,7 +48,7 @@ class Source:
             )
 
     def open_bytes(self) -> Any:
-        """The bytes, unzipped."""
+        """The bytes, decompressed."""
         return gzip.open(self.path, "rb") if self.is_gzipped() else self.path.open("rb")
 
     def _begins_with(self, magic: bytes) -> bool:

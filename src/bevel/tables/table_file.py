@@ -1,7 +1,7 @@
 """Reads a table from a file: CSV, TSV (also gzipped) or Parquet, into named columns.
 
-What a cell is depends on its column: a column whose present cells are all numbers, or all dates, is
-numeric, any other is nominal, and its labels stay the words of the file.
+The type of a cell depends on its column: a column whose present cells are all numbers, or all
+dates, is numeric; any other is nominal, and its labels are the words of the file.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ class ReadColumns:
     ----------
     columns : Columns
     notes : list of str
-        What the user should know of how they were understood.
+        Notes for the user on how columns were read.
     misfits : dict of str to str
         Nominal columns nearly all of whose labels are numbers, or dates, and the first that is not.
     """
@@ -59,11 +59,11 @@ class TableFile:
     names : tuple of str
         Names of the columns, all different.
     notes : tuple of str
-        What the reader should know of how the file was understood.
+        Notes for the user on how the file was read.
     row_names : str or None
         A column that names the rows, as R and pandas write it.
     twice : tuple of str
-        Names that the header has more than once.
+        Names that occur more than once in the header.
     index : tuple of str
         Columns that were the index of a pandas data frame.
     """
@@ -85,10 +85,10 @@ class TableFile:
         Parameters
         ----------
         names : sequence of str
-            Which columns, in the order wanted; raises ValueError for one that is absent.
+            Columns, in the order wanted; raises ValueError for one that is absent.
         kinds : mapping of str to "numeric" or "nominal", default=None
-            What columns must be, by name; others become what the user or their cells say. A word
-            in a column that must be numeric raises ValueError.
+            Required types of columns, by name; others are set by the user or inferred from cells.
+            A word in a column that must be numeric raises ValueError.
         """
         required = {name: kind for name, kind in self._types.items() if kind == "nominal"}
         required |= kinds or {}
@@ -118,7 +118,7 @@ class TableFile:
         return ReadColumns(columns, self._notes(found.dates, understood), misfits)
 
     def _may_be_plain(self, name: str, required: Mapping[str, str]) -> bool:
-        """Whether a column may be of plain numbers, or of dates of ISO 8601."""
+        """Whether a column may hold plain numbers, or dates of ISO 8601."""
         return required.get(name) != "nominal" and self._types.get(name) is None
 
     def _infer_type(self, index: int, words: npt.NDArray[Any]) -> InferredColumn:
@@ -158,7 +158,7 @@ class TableFile:
                 )
 
     def _notes(self, plain_dates: Collection[int], read: Mapping[int, InferredColumn]) -> list[str]:
-        """Notes on columns that were not read as they stand."""
+        """Notes on columns that were converted."""
         notes = []
         written = [
             f"{self.names[index]!r} ({each.example})"
@@ -192,14 +192,14 @@ class TableFile:
         ]
 
     def read_words(self, names: Sequence[str]) -> dict[str, npt.NDArray[np.object_]]:
-        """Columns as they are written, by name."""
+        """Columns of unconverted words, by name."""
         self.check_present(names)
         place = {name: index for index, name in enumerate(self.names)}
         words = self._read_words([place[name] for name in names])
         return {name: words[place[name]] for name in names}
 
     def check_present(self, names: Sequence[str]) -> None:
-        """Raise ValueError if one of `names` is no column."""
+        """Raise ValueError if one of `names` is not a column."""
         known_names = set(self.names)
         absent = [name for name in names if name not in known_names]
         if absent:
@@ -210,7 +210,7 @@ class TableFile:
             )
 
     def _remedy(self, absent: str) -> str:
-        """What to do about a name that is no column."""
+        """Advice about a name that is not a column."""
         pieces = [piece.strip() for piece in absent.split(",")]
         if len(pieces) > 1 and set(pieces) <= set(self.names):
             return f"Name each column by itself, and repeat the option: {', '.join(pieces)}."
@@ -232,7 +232,7 @@ def open_table(path: Path | Source, options: TableOptions | None = None) -> Tabl
     path : Path or Source
         A file; ".parquet" and ".pq" are Parquet, all others text, which may be gzipped.
     options : TableOptions, default=None
-        What is known of it.
+        Options for reading it.
     """
     source = path if isinstance(path, Source) else Source(path, str(path))
     options = options or TableOptions()
@@ -287,13 +287,13 @@ def _open_parquet(source: Source, options: TableOptions) -> TableFile:
 
 
 def _names_of(frame: Any) -> tuple[str, ...]:
-    names = getattr(frame, "column_names", None)  # pyarrow
+    names = getattr(frame, "column_names", None)  # as in pyarrow
     return tuple(str(name) for name in (frame.columns if names is None else names))
 
 
 def _read_parquet(source: Source) -> Any:
-    """A frame of whichever library that reads Parquet is installed."""
-    source.path.open("rb").close()  # the same words for an absent file, whoever would read it
+    """A data frame of an installed library that reads Parquet."""
+    source.path.open("rb").close()  # the same error for an absent file with any library
     try:
         import_optional("pyarrow", needed_by=f"Reading {source.path.name}", install="pyarrow")
         from pyarrow import ArrowInvalid, parquet

@@ -1,7 +1,7 @@
 """Text files as one table, read batch by batch.
 
-What a column holds is decided by the cells of all files before the first batch is given out, by the
-rules that `table_file` applies to a file that is read whole.
+Types of columns are inferred from the cells of all files before the first batch is yielded, by
+the rules that `table_file` applies to a file that is read whole.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
 
 @dataclass(frozen=True, eq=False)
 class ColumnType:
-    """How the cells of a column become values.
+    """Conversion of the cells of a column to values.
 
     Attributes
     ----------
     kind : {"empty", "number", "date", "words"}
-        What the cells are as they stand; "date" is ISO 8601.
+        Type of the unconverted cells; "date" is ISO 8601.
     meaning : mapping of str to float, or None
         Words that are numbers or dates written in another way; None if the words are labels.
     is_date : bool
@@ -57,7 +57,7 @@ class TextBatches:
     sources : sequence of Source
         Files in the order of the rows; may be gzipped.
     options : TableOptions
-        What is known of all of them.
+        Options that apply to all files.
     """
 
     def __init__(self, sources: Sequence[Source], options: TableOptions) -> None:
@@ -91,7 +91,7 @@ class TextBatches:
 
     @cached_property
     def types(self) -> dict[str, ColumnType]:
-        """What each column holds, by name."""
+        """Type of each column, by name."""
         nominal = {name for name, kind in self._options.types.items() if kind == "nominal"}
         plain = [name for name in self.names if name not in self._options.types]
         types = self._plain_types(plain)
@@ -117,9 +117,9 @@ class TextBatches:
         }
 
     def _word_types(self, names: Sequence[str]) -> dict[str, ColumnType]:
-        """Types of the other columns, by their different cells.
+        """Types of the other columns, inferred from their distinct cells.
 
-        Cells of a column are forgotten as soon as some of them cannot be numbers or dates, so that
+        Cells of a column are dropped as soon as some of them cannot be numbers or dates, so that
         names and ids take no memory.
         """
         place = {self.names.index(name): name for name in names}
@@ -155,7 +155,7 @@ class TextBatches:
         return Convention(self._options.decimal, layout.decimal, layout.delimiter == ",")
 
     def _values(self, file: TextFile, cells: Any, name: str) -> npt.NDArray[Any]:
-        """Cells of a block as the type of their column says."""
+        """Cells of a block converted to the type of their column."""
         known = self.types[name]
         if known.kind != WORDS:
             values, _ = file.convert(cells, known.kind)
@@ -178,7 +178,7 @@ class TextBatches:
 
 
 def _check_alike(layouts: Sequence[TextLayout]) -> None:
-    """Raise if files differ in their columns, or in the decimal sign that they prove."""
+    """Raise if files differ in their columns, or in the decimal sign that they imply."""
     first = layouts[0]
     for layout in layouts:
         if layout.names != first.names:

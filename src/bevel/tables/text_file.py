@@ -1,7 +1,7 @@
 """Cells of a text file: pyarrow cuts and converts them, block by block.
 
-One pass finds the numeric columns, a second one, if there are others, reads their words, so that no
-more text than that is ever held.
+One pass finds the numeric columns; a second one, if there are others, reads their words, so that no
+more text than needed is held in memory.
 """
 
 from __future__ import annotations
@@ -27,21 +27,21 @@ from bevel.tables.text_layout import split_rows as split_with_spaces
 
 __all__ = ["DATE", "EMPTY", "NUMBER", "WORDS", "ParsedColumns", "TextFile"]
 
-EMPTY, NUMBER, DATE, WORDS = "empty", "number", "date", "words"  # what a column holds
+EMPTY, NUMBER, DATE, WORDS = "empty", "number", "date", "words"  # types of columns
 
-SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit in
-ROWS_PER_BLOCK = 64  # at least, of the length of those looked at first
+SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit into them
+ROWS_PER_BLOCK = 64  # lower bound, by the length of the first rows
 LARGEST_BLOCK = 2**31 - 1
 CHUNK = 2**20
-PLAIN = ("utf-8", "utf-8-sig", "cp1252", "latin-1")  # encodings that pyarrow may cut as they are
+PLAIN = ("utf-8", "utf-8-sig", "cp1252", "latin-1")  # encodings that pyarrow can split directly
 
 
 @dataclass(frozen=True, eq=False)
 class ParsedColumns:
-    """Columns that are numeric throughout, by their place in the file."""
+    """Columns that are numeric throughout, by their position in the file."""
 
     values: dict[int, Floats]
-    dates: set[int] = field(default_factory=set)  # among the values: they were dates
+    dates: set[int] = field(default_factory=set)  # those of the columns that were dates
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ class TextFile:
     """Reads chosen columns of a text file."""
 
     layout: TextLayout
-    missing: Sequence[str] = ()  # markers of the user
+    missing: Sequence[str] = ()  # markers given by the user
 
     def numbers(self, chosen: Sequence[int]) -> ParsedColumns:
         """Columns of plain numbers and of dates of ISO 8601 among the chosen."""
@@ -81,9 +81,9 @@ class TextFile:
         Parameters
         ----------
         cells : pyarrow.Array of string
-            Null where missing.
+            Cells, null where missing.
         kind : {"empty", "number", "date", "words"}
-            What the column holds in the blocks before.
+            Type of the column in the blocks before.
         """
         if kind in (EMPTY, NUMBER):
             floats = self._floats(cells)
@@ -97,13 +97,13 @@ class TextFile:
         return None, WORDS
 
     def _floats(self, cells: Any) -> Floats | None:
-        """Cells as floats, None if one of them is a word; a null is missing."""
+        """Cells as floats; None if one of them is a word. Nulls are missing values."""
         import pyarrow as pa
         from pyarrow import compute
 
         if self.layout.decimal == ",":
             if compute.any(compute.match_substring(cells, ".")).as_py():
-                return None  # points group digits, or they are no numbers
+                return None  # points group digits, or the cells are not numbers
             cells = compute.replace_substring(cells, ",", ".")
         try:
             floats = compute.cast(cells, pa.float64())
@@ -151,7 +151,7 @@ class TextFile:
 
     @contextmanager
     def _checked(self, check: _RowCheck) -> Iterator[None]:
-        """Translate pyarrow's errors into what is wrong with the file."""
+        """Translate pyarrow's errors into errors about the file."""
         import pyarrow as pa
 
         try:
@@ -202,7 +202,7 @@ class TextFile:
         return compute.if_else(absent, pa.scalar(None, pa.string()), text)
 
     def _without_blank_rows(self, batch: Any) -> Any:
-        """Lines without a cell are no rows; with one column pyarrow takes them for rows."""
+        """Drop lines without a cell, which pyarrow takes for rows if there is one column."""
         from pyarrow import compute
 
         if len(self.layout.names) > 1:
@@ -211,9 +211,9 @@ class TextFile:
         return batch.filter(compute.not_equal(text, ""))
 
     def _check_last_cell(self, cell: str, number: int) -> None:
-        """Raise if the last cell of the file has lines and is not closed.
+        """Raise if the last cell of the file spans lines and its quote is not closed.
 
-        Then quotes are odd in number, and those at the end come in pairs, as part of the text.
+        Then the number of quotes is odd, and those at the end come in pairs, as part of the text.
         """
         end = self._scan.end
         n_at_end = len(end) - len(end.rstrip('"'))
@@ -223,13 +223,13 @@ class TextFile:
 
 
 class _RowCheck:
-    """Refuses rows of another length; skips those that are blank, and a header that is short."""
+    """Raises for rows of another length; skips blank rows, and a header that is too short."""
 
     def __init__(self, layout: TextLayout) -> None:
         self.layout = layout
         self.n_skipped = 0
         self.header_is_next = layout.names_short
-        self.text, self.number, self.message = "", 0, ""  # of the first row that is wrong
+        self.text, self.number, self.message = "", 0, ""  # describe the first invalid row
 
     def __call__(self, row: Any) -> str:
         is_header, self.header_is_next = self.header_is_next, False
@@ -253,10 +253,10 @@ class _RowCheck:
 
 @dataclass(frozen=True)
 class _Scan:
-    """What the text of a file shows before it is cut into cells."""
+    """Findings in the text of a file before it is split into cells."""
 
     n_quotes: int
-    end: str  # of the file, without spaces and empty lines
+    end: str  # end of the file, without spaces and empty lines
     has_spaced_quotes: bool
 
 
@@ -284,7 +284,7 @@ def _as_csv(row: Sequence[str], delimiter: str) -> str:
 
 
 def _python_floats(cells: Sequence[str | None]) -> Floats | None:
-    """Numbers that Python reads and pyarrow does not, such as those in other digits than ours."""
+    """Numbers that Python can read and pyarrow cannot, such as those in non-Latin digits."""
     if any("_" in cell for cell in cells if cell is not None):  # Python reads 1_000 as a number
         return None
     try:

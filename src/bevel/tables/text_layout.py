@@ -1,6 +1,6 @@
-"""How a text file is laid out: its encoding, delimiter, decimal sign and header.
+"""Layout of a text file: its encoding, delimiter, decimal sign and header.
 
-All bytes are looked at once, the first rows more closely; `text_file` reads the cells.
+All bytes are scanned once, the first rows more closely; `text_file` reads the cells.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ __all__ = ["MISSING", "TextLayout", "find_layout", "is_number", "readable"]
 
 MISSING = ("", "NA", "N/A", "NaN", "null", "?", "<NA>", "#N/A", "#NA")
 _EXCEL_ERRORS = ("#NULL!", "#DIV/0!", "#VALUE!", "#REF!", "#NUM!", "#NAME?", "#N/A N/A")
-# In this order: commas also stand in numbers and text where the cells are cut by something else.
+# In order of preference: commas also occur in numbers and text with other delimiters.
 DELIMITERS = ("\t", ";", "|", ",")
-SAMPLE_ROWS = 100  # looked at to find delimiter and header
+SAMPLE_ROWS = 100  # rows examined to find delimiter and header
 CHUNK = 2**20
 
 ABSENT = frozenset(marker.lower() for marker in (*MISSING, *_EXCEL_ERRORS))
@@ -36,7 +36,7 @@ ABSENT = frozenset(marker.lower() for marker in (*MISSING, *_EXCEL_ERRORS))
 
 @dataclass(frozen=True)
 class TextLayout:
-    """What must be known of a text file to read its cells.
+    """Properties of a text file that are needed to read its cells.
 
     Attributes
     ----------
@@ -44,21 +44,21 @@ class TextLayout:
     encoding : str
     delimiter : str
     decimal : {".", ","} or None
-        The decimal sign that the first rows prove, or that the user gave.
+        Decimal sign that the first rows imply, or that the user gave.
     names : tuple of str
-        Of the columns, all different.
+        Names of the columns, all different.
     has_header : bool
         Whether the first row holds the names.
     names_short : bool
         Whether the first row lacks a name for the first or the last column.
     row_names : str or None
-        A first column that names the rows, as R writes it, or pandas.
+        A first column that names the rows, as R and pandas write it.
     twice : tuple of str
-        Names that the header has more than once.
+        Names that occur more than once in the header.
     longest : int
-        Characters of the longest row looked at.
+        Characters of the longest row that was examined.
     notes : tuple of str
-        What the user should know of how the file was understood.
+        Notes for the user on how the file was read.
     """
 
     source: Source
@@ -75,7 +75,7 @@ class TextLayout:
 
 
 def find_layout(source: Source, options: TableOptions) -> TextLayout:
-    """Look at a file, and follow the options where they say something."""
+    """Infer the layout of a file; options take precedence."""
     encoding, notes = _find_encoding(source, options.encoding)
     lines = _first_lines(source, encoding)
     delimiter = options.delimiter or _find_delimiter(lines)
@@ -106,7 +106,7 @@ def find_layout(source: Source, options: TableOptions) -> TextLayout:
 
 @contextmanager
 def readable(source: Source) -> Iterator[None]:
-    """Raise ValueError with the remedy where a file is no text, or no CSV."""
+    """Raise ValueError with a remedy if a file is not text, or not CSV."""
     try:
         yield
     except UnicodeDecodeError as error:
@@ -123,7 +123,7 @@ def readable(source: Source) -> Iterator[None]:
 
 
 def is_number(cell: str) -> bool:
-    """Whether a cell is a plain number; Python's 1_000 is none."""
+    """Whether a cell is a plain number; Python's 1_000 is not."""
     try:
         float(cell)
     except ValueError:
@@ -132,12 +132,12 @@ def is_number(cell: str) -> bool:
 
 
 def open_text(source: Source, encoding: str) -> Any:
-    """The file as text, unzipped."""
+    """The file as text, decompressed."""
     return io.TextIOWrapper(source.open_bytes(), encoding=encoding, newline="")
 
 
 def split_rows(lines: Any, delimiter: str) -> Iterator[list[str]]:
-    """Cells of lines; spaces before a quote do not count."""
+    """Cells of lines; spaces before a quote are ignored."""
     csv.field_size_limit(2**31 - 1)
     return csv.reader(lines, delimiter=delimiter, skipinitialspace=True)
 
@@ -190,9 +190,9 @@ def _first_rows(source: Source, encoding: str, delimiter: str) -> list[list[str]
 
 
 def _find_delimiter(sample: Sequence[str]) -> str:
-    """The first delimiter that cuts all lines alike, or else the one that cuts most of them so.
+    """The first delimiter that splits all lines alike, or else the one that does so for most.
 
-    A space is one only where nothing else cuts anything, as in files of R's `write.table`.
+    A space is considered only if no other delimiter occurs, as in files of R's `write.table`.
     """
     scores = {each: _agreement(sample, each) for each in DELIMITERS}
     if not any(scores.values()) and _agreement(sample, " ") > 0.9:
@@ -201,7 +201,7 @@ def _find_delimiter(sample: Sequence[str]) -> str:
 
 
 def _agreement(sample: Sequence[str], delimiter: str) -> float:
-    """Share of lines with the most frequent number of cells; none if that number is one."""
+    """Share of lines with the most frequent number of cells; zero if that number is one."""
     try:
         lengths = [len(row) for row in split_rows(sample, delimiter) if row]
     except csv.Error:
@@ -213,7 +213,7 @@ def _agreement(sample: Sequence[str], delimiter: str) -> float:
 
 
 def _looks_like_header(rows: Sequence[Sequence[str]]) -> bool:
-    """Names are no numbers; a number is a name only if other names stand above numbers."""
+    """Whether a row holds names, which are numbers only if other names stand above numbers."""
     first, rest = rows[0], [row for row in rows[1:] if len(row) == len(rows[0])]
     if not any(is_number(cell) for cell in first):
         return True
@@ -239,7 +239,7 @@ class _Header:
 
 
 def _read_header(rows: Sequence[Sequence[str]], named: bool) -> _Header:
-    """Names of the columns; nameless ones are called by their number, copies are numbered."""
+    """Names of the columns; unnamed ones are numbered, and so are duplicates."""
     first, rest = list(rows[0]), rows[1:]
     if not named:
         return _Header([f"c{number}" for number in range(1, len(first) + 1)], None, [], [])
@@ -267,7 +267,7 @@ def _read_header(rows: Sequence[Sequence[str]], named: bool) -> _Header:
 
 
 def _all_different(names: list[str]) -> tuple[list[str], list[str]]:
-    """Names of which copies are numbered, and those that had copies."""
+    """Names with duplicates numbered, and the names that had duplicates."""
     taken, seen, different = set(names), Counter[str](), []
     for name in names:
         different.append(_unused(f"{name}.{seen[name]}", taken) if seen[name] else name)

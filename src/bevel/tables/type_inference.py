@@ -25,20 +25,20 @@ from bevel.tables.number_parsing import (
 
 __all__ = ["Convention", "InferredColumn", "can_be_values", "first_misfit", "infer_type"]
 
-# Cells that mean a missing value where the others are numbers or dates; else they are labels.
+# Cells that mean a missing value in columns of numbers or dates; elsewhere they are labels.
 MAYBE_MISSING = frozenset(
     {".", "..", "-", "--", "---", "–", "—", "*", "none", "nil", "missing", "unknown"}
     | {"n.a.", "n.d.", "not available", "not applicable"}
 )
-MOSTLY = 0.8  # share of cells that are numbers, or dates, above which the others may be slips
+MOSTLY = 0.8  # share of numbers, or dates, above which other cells may be mistakes
 
 
 @dataclass(frozen=True)
 class Convention:
-    """How numbers of a file are written, as far as that is known."""
+    """Number format of a file, as far as it is known."""
 
-    decimal: str | None = None  # by the user
-    preferred: str | None = None  # by what the first rows show
+    decimal: str | None = None  # given by the user
+    preferred: str | None = None  # inferred from the first rows
     grouped_by_comma: bool = True
 
 
@@ -51,13 +51,13 @@ class InferredColumn:
     values : ndarray of float, or None
         Numbers or days; None if the column holds labels.
     order : str
-        Of dates: "ymd", "dmy" or "mdy"; else empty.
+        Order of dates: "ymd", "dmy" or "mdy"; otherwise empty.
     example : str
-        A cell and what it was read as, if that is no matter of course.
+        A cell and its value, unless the conversion is obvious.
     missing : tuple of str
-        Cells that were taken for missing.
+        Cells that were read as missing.
     misfit : str
-        Of a column of labels that are nearly all numbers, or dates: the first that is none.
+        First label that is not a number, or date, in a column where nearly all are.
     """
 
     values: Floats | None
@@ -78,8 +78,8 @@ def infer_type(
         Cells; None where missing.
     convention : Convention
     kind : str or None
-        What the user says that it holds: one of `bevel.tables.options.TYPES`. Cells that
-        are no such thing are missing then.
+        Type given by the user: one of `bevel.tables.options.TYPES`. Cells of another type are then
+        missing.
     title : str
         The file and the column, for messages.
     """
@@ -114,8 +114,8 @@ def infer_type(
 def can_be_values(cells: Sequence[str], convention: Convention, kind: str | None) -> bool:
     """Whether a column with these cells among others may hold numbers or dates.
 
-    If some cells are labels, so is the whole column, whatever the other cells are. If the user says
-    that the column holds numbers or dates, it does.
+    If some cells are labels, the whole column is nominal. A type given by the user takes
+    precedence.
     """
     present = [cell for cell in cells if cell.lower() not in MAYBE_MISSING]
     if kind is not None or not present:
@@ -129,7 +129,7 @@ def can_be_values(cells: Sequence[str], convention: Convention, kind: str | None
 def _read(
     cells: Sequence[str], convention: Convention, kind: str | None
 ) -> tuple[Mapping[str, float], str, str] | None:
-    """Meaning of the different cells, the order of dates, and an example; None for labels."""
+    """Values of the distinct cells, the order of dates, and an example; None for labels."""
     if not cells:
         return ({}, "", "") if kind is not None else None
     if kind in (None, "number"):
@@ -156,7 +156,7 @@ def _fits(cell: str, kind: str, convention: Convention) -> bool:
 
 
 def first_misfit(words: npt.NDArray[Any], convention: Convention) -> str:
-    """The first cell that is no number; that is no date, where the first one is a date."""
+    """The first cell that is not a number, or not a date if the first cell is a date."""
     present = [(row, word) for row, word in enumerate(words, start=1) if word is not None]
     kind = "date" if _fits(present[0][1], "date", convention) else "number"
     misfits = ((r, w) for r, w in present if not _fits(w, kind, convention))
@@ -165,13 +165,13 @@ def first_misfit(words: npt.NDArray[Any], convention: Convention) -> str:
 
 
 def _misfit(words: npt.NDArray[Any], convention: Convention) -> str:
-    """The first cell that is no number, or no date, where nearly all others are; or nothing."""
+    """The first cell that is not a number, or date, where nearly all are; empty otherwise."""
     present = [(row, word) for row, word in enumerate(words, start=1) if word is not None]
     for kind in ("number", "date"):
         fits = {word: _fits(word, kind, convention) for _, word in present}
         n_fitting = sum(fits[word] for _, word in present)
         if present and n_fitting > MOSTLY * len(present):
-            # All may fit, and still not go together, such as 5 and 5 %.
+            # All may fit singly but not together, such as 5 and 5 %.
             row, word = next(((r, w) for r, w in present if not fits[w]), present[0])
             return f"{shorten(word)} in row {row}"
     return ""

@@ -1,1 +1,1 @@
-"""From a dataset and options to a flat forest."""
+"""Trains flat forests from datasets and options."""

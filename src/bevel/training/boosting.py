@@ -35,13 +35,13 @@ __all__ = [
     "resolve_directions",
 ]
 
-# Numbers from which on a table is large, 64 MB: it is read in the user's memory, scaled
-# again in each iteration. Of wide tables a row does not stay in the cache; they are copied.
+# Size from which a table is large, 64 MB: it is read from the user's memory and scaled again in
+# each iteration. Wide tables are copied, since their rows do not stay in the cache.
 LARGE_TABLE = 2**24
 MOST_VIEWED_COLUMNS = 256
-# Columns whose codes lie side by side.
+# Columns whose codes are stored side by side.
 CODED_TOGETHER = 16
-# Projections whose directions are drawn by the shape of the table alone, and have few features.
+# Projections whose directions depend on the shape of the table alone, and have few features.
 VIEWING = (Axis, SparseSigns, RandomCombination)
 
 # Families whose directions do not depend on the rows of a node.
@@ -53,10 +53,10 @@ KINDS = (
 
 @dataclass(frozen=True)
 class BoostingOptions:
-    """What boosting needs to know, every number resolved; field names are the native ones."""
+    """Boosting options in resolved numbers; field names are the native ones."""
 
     loss: str
-    quantiles: list[float]  # by output; of a loss without quantiles, one that is not used
+    quantiles: list[float]  # by output; unused for losses without quantiles
     n_outputs: int
     learning_rate: float
     max_iter: int
@@ -107,7 +107,7 @@ class BoostingTarget:
 
 @dataclass(frozen=True, eq=False)
 class BoostingFit:
-    """What boosting has made: trees, baselines, and the mean loss after each iteration."""
+    """Result of boosting: trees, baselines, and the mean loss after each iteration."""
 
     forest: FlatForest
     baseline: tuple[float, ...]
@@ -122,7 +122,7 @@ def resolve_directions(
     levels: npt.NDArray[np.int32],
     constraints: FeatureConstraints,
 ) -> list[FamilySpec]:
-    """The samplers of an iteration.
+    """Samplers of an iteration.
 
     Parameters
     ----------
@@ -133,7 +133,7 @@ def resolve_directions(
     levels : ndarray of int32
         Levels of each column, 0 for numeric ones.
     constraints : FeatureConstraints
-        What the directions must hold.
+        Constraints on the directions.
     """
     n_nominal = int(np.count_nonzero(levels))
     shape = TableShape(n_rows, len(levels) - n_nominal, n_nominal)
@@ -166,9 +166,9 @@ def reads_as_it_lies(
     Parameters
     ----------
     members : sequence of Member or None
-        As of `resolve_directions`.
+        Projections as in `resolve_directions`.
     n_rows, n_features : int
-        Of the table.
+        Shape of the table.
     scale : str or None
         One of `bevel.data.scaling.SCALES`.
     """
@@ -182,7 +182,7 @@ def reads_as_it_lies(
 
 
 def _with_all_axes(member: Member, shape: TableShape) -> Member:
-    """Where the number is left to the library, all features or axes of a rotation take part."""
+    """Use all features, or all axes of a rotation, where the number is left to the library."""
     projection = member.projection
     if member.n_projections != "auto" or not isinstance(projection, Axis | RandomRotation):
         return member
@@ -197,9 +197,9 @@ def _combinations(shape: TableShape) -> list[Member]:
 
 
 def default_combinations(shape: TableShape) -> int:
-    """Sparse combinations for each iteration: more where they cost little.
+    """Number of sparse combinations for each iteration: more where they cost little.
 
-    In large tables a byte of each row and combination is most of what a fit needs, and more
+    In large tables one byte for each row and combination dominates the memory of a fit, and more
     iterations on fewer combinations are the better use of time.
     """
     many = max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
@@ -214,7 +214,7 @@ def _is_large(n_rows: int, n_features: int) -> bool:
 
 
 def code_bytes(families: Sequence[FamilySpec], n_features: int) -> tuple[int, int]:
-    """Bytes that a row takes in one-byte codes: of its features, and of directions at most.
+    """Bytes of a row in one-byte codes: those of its features, and at most those of directions.
 
     Parameters
     ----------
@@ -230,7 +230,7 @@ def code_bytes(families: Sequence[FamilySpec], n_features: int) -> tuple[int, in
 def _rooms(
     dataset: Dataset, families: Sequence[FamilySpec]
 ) -> tuple[npt.NDArray[np.uint8] | None, npt.NDArray[np.uint8] | None]:
-    """Where codes of features and directions go; None: memory."""
+    """Arrays for the codes of features and directions; None: memory."""
     if dataset.scratch is None:
         return None, None
     n_rows, n_features = dataset.X.shape
@@ -239,7 +239,7 @@ def _rooms(
 
 
 def _report(progress: Progress, scorer: ValidationScorer | None) -> Callable[[int, float], None]:
-    """Passes on how many iterations are done, with the latest validation loss or score."""
+    """Callback that reports finished iterations with the latest validation loss or score."""
 
     def report(n_done: int, loss: float) -> None:
         value, name = (loss, "loss") if scorer is None else (-loss, "score")
@@ -272,14 +272,14 @@ def boost(
     families : sequence of FamilySpec
         From `resolve_directions`.
     constraints : FeatureConstraints
-        What the trees must hold.
+        Constraints on the trees.
     seed : int
-        Of all random choices; an iteration depends on it and on its own number.
+        Seed of all random choices; an iteration depends on it and on its own number.
     options : BoostingOptions
         How to grow.
     before : tuple or None
         Baselines of earlier iterations, and the sums (n_rows, n_outputs) that they predict, or
-        None where no iteration was before.
+        None if there was no earlier iteration.
     n_threads : int
         Threads to use; does not change the trees.
     progress : Progress
@@ -287,7 +287,7 @@ def boost(
     user_loss : UserLoss or None, default=None
         The user's own loss; needs a baseline in `before`.
     scorer : ValidationScorer or None, default=None
-        What decides when to stop; None: the loss.
+        Scorer that decides when to stop; None: the loss.
     """
     encoding = dataset.encoding
     trees = _core.Options()

@@ -15,21 +15,21 @@ __all__ = [
     "is_clearly_better",
 ]
 
-# From more rows on the rows that find the number of iterations are not fitted again.
+# With more rows, the rows that find the number of iterations are not fitted again.
 EARLY_STOPPING_ROWS = 10_000
-# With fewer rows the held-out ones say too little.
+# With fewer rows, the held-out ones are too few to decide.
 FEWEST_ROWS_TO_HOLD_OUT = 100
 # Iterations on all rows for each that was best without the held-out fifth of them. The validation
 # loss is flat around its minimum, and classes are still separated better beyond it.
 REFIT_FACTOR = 1.5
-# Held-out rows are few: a difference of less than this share of the loss says nothing.
+# Smaller differences, as a share of the loss, are noise on a few held-out rows.
 CLEAR_DIFFERENCE = 0.03
 
 
 def choose_learning_rate(n_rows: int, is_classifier: bool, refits: bool) -> float:
     """The default of `learning_rate`: with many rows each tree may be trusted more.
 
-    A regression that is fitted again only looks for its number of iterations, with larger steps.
+    A regression that is refitted searches only for its number of iterations, with larger steps.
     """
     if refits and not is_classifier:
         return 0.1
@@ -51,13 +51,13 @@ def choose_max_iter(
 ) -> int:
     """The default of `max_iter`.
 
-    Without early stopping a classifier gets fewer: its probabilities become too sure of themselves
-    long before a regression's values get worse.
+    A classifier without early stopping gets fewer: its probabilities become overconfident
+    long before the predictions of a regression get worse.
     """
     if stops_early:
         return 1000 if n_outputs == 1 else 600
     at_this_rate = (10.0 if is_classifier else 50.0) / learning_rate
-    return round(max(20.0, min(2000.0, at_this_rate)))  # of the smallest rates it is infinite
+    return round(max(20.0, min(2000.0, at_this_rate)))  # infinite for the smallest rates
 
 
 def is_clearly_better(loss: Floats, other: Floats) -> bool:
@@ -66,7 +66,7 @@ def is_clearly_better(loss: Floats, other: Floats) -> bool:
     Parameters
     ----------
     loss, other : ndarray
-        Of each iteration; minus the score, where a scorer decides when to stop.
+        Validation loss of each iteration; minus the score, where a scorer decides when to stop.
     """
     if not len(loss) or not len(other):
         return False

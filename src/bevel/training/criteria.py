@@ -1,4 +1,4 @@
-"""The criteria of forests: which tasks they are for, and what targets they need."""
+"""The criteria of forests: their tasks, and the targets that they need."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ NUMBER_CRITERIA = ("squared_error", "absolute_error", "poisson")
 
 
 def is_regression(criterion: str) -> bool:
-    """Whether it is a criterion of numbers; "auto" is one of classes."""
+    """Whether a criterion is for regression; "auto" is for classification."""
     return criterion in NUMBER_CRITERIA
 
 
 def core_name(criterion: str) -> str:
-    """The name in the core, where each criterion has one."""
+    """Name of the criterion in the core, which has one name for each."""
     return "entropy" if criterion == "log_loss" else criterion
 
 

@@ -1,4 +1,4 @@
-"""Reads `monotonic_cst` and `interaction_cst`: what a model must hold whatever the data say."""
+"""Reads `monotonic_cst` and `interaction_cst`, constraints that a model satisfies on any data."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ __all__ = [
     "read_constraints",
 ]
 
-# Families whose directions can be changed to ones that hold, or be checked.
+# Families whose directions can be checked, or changed to satisfy constraints.
 HOLDING = (Axis, SparseSigns, RandomCombination, Gaussian, Patches, Custom)
 HOLDING_KINDS = ("axis", "categorical", "signs", "combination", "gaussian", "patches", "custom")
 
@@ -47,7 +47,7 @@ class FeatureConstraints:
     monotone : tuple of int
         For each column 1, -1 or 0; empty when none is constrained.
     groups : tuple of tuple of int
-        Columns that may meet on a path; every column is in one. Empty when all may meet.
+        Groups of columns that may share a path; every column is in one. Empty when all may.
     """
 
     monotone: tuple[int, ...] = ()
@@ -57,7 +57,7 @@ class FeatureConstraints:
         return bool(self.monotone or self.groups)
 
     def check_classes(self, n_classes: int) -> None:
-        """Raise if a classifier cannot hold them."""
+        """Raise if a classifier cannot satisfy them."""
         if self.monotone and n_classes > 2:
             raise ValueError(
                 "monotonic_cst needs one output: a regression or two classes; got "
@@ -66,7 +66,7 @@ class FeatureConstraints:
 
 
 class DescribedColumns(Protocol):
-    """What is to be known of the columns of a table, see `bevel.data.tables.Table`."""
+    """Description of the columns of a table, see `bevel.data.tables.Table`."""
 
     @property
     def n_features(self) -> int: ...
@@ -82,11 +82,11 @@ def read_constraints(
     Parameters
     ----------
     monotonic_cst : array-like, mapping or None
-        1, -1 or 0 for each column, or by name.
+        Constraint 1, -1 or 0 for each column, or by name.
     interaction_cst : str, sequence of sets of columns, or None
         Groups of columns that may interact.
     table : DescribedColumns
-        The training table, whose columns are meant.
+        Training table that the columns belong to.
     levels : ndarray of int32
         Levels of each column, 0 for numeric ones.
     """
@@ -182,14 +182,14 @@ def _column(parameter: str, key: Any, table: DescribedColumns) -> int:
 
 
 def check_constrained(monotonic_cst: Any, interaction_cst: Any, members: Sequence[Member]) -> None:
-    """Raise for a projection of a forest whose directions cannot hold a constraint.
+    """Raise for a projection of a forest whose directions cannot satisfy a constraint.
 
     Parameters
     ----------
     monotonic_cst, interaction_cst
-        As given to an estimator.
+        Constraints as given to an estimator.
     members : sequence of Member
-        Its projections.
+        Projections of the estimator.
     """
     name = "monotonic_cst" if monotonic_cst is not None else "interaction_cst"
     if monotonic_cst is None and interaction_cst is None:
@@ -200,7 +200,7 @@ def check_constrained(monotonic_cst: Any, interaction_cst: Any, members: Sequenc
 
 
 def holds(projection: Projection) -> bool:
-    """Whether directions can be drawn that hold constraints."""
+    """Whether directions can be drawn that satisfy constraints."""
     return isinstance(projection, HOLDING)
 
 
@@ -219,16 +219,16 @@ def check_directions(
     families: Sequence[FamilySpec],
     levels: npt.NDArray[np.int32],
 ) -> None:
-    """Raise for a projection whose directions cannot hold the constraints.
+    """Raise for a projection whose directions cannot satisfy the constraints.
 
     Parameters
     ----------
     constraints : FeatureConstraints
-        From `read_constraints`.
+        Constraints from `read_constraints`.
     members : sequence of Member
-        What `families` were resolved from, in the same order.
+        Projections that `families` were resolved from, in the same order.
     families : sequence of FamilySpec
-        Samplers; one of nominal columns may follow.
+        Samplers, which may end with one for nominal columns.
     levels : ndarray of int32
         Levels of each column, 0 for numeric ones.
     """

@@ -27,17 +27,17 @@ def run_jobs(
 ) -> list[Result]:
     """Results of `work` on each job, in the order of the jobs.
 
-    Threads suffice, since learners that are worth waiting for compute outside the interpreter; they
-    share the data, and need nothing to be pickled. An error or Ctrl-C ends the jobs at hand:
+    Threads suffice, since most of the time of a learner is spent outside the interpreter; they
+    share the data, and need nothing to be pickled. An error or Ctrl-C ends the running jobs:
     Bevel's own are cancelled, and the threads of other learners raise KeyboardInterrupt as soon as
     they run Python again.
 
     Parameters
     ----------
     work : callable
-        Must not depend on the order of the jobs.
+        Function that must not depend on the order of the jobs.
     jobs : sequence
-        What it is called with.
+        Arguments of the calls.
     n_threads : int
         Jobs that run at a time; with 1, they run in the calling thread.
     progress : Progress
@@ -57,10 +57,10 @@ def _run(
                 results.append(work(job))
                 progress(len(results))
         return results
-    settings = get_config()  # scikit-learn keeps them for each thread
+    settings = get_config()  # scikit-learn keeps its settings for each thread
     cancellation = _core.CancellationToken()  # signals reach the main thread only
 
-    threads: set[int] = set()  # that work on a job
+    threads: set[int] = set()  # ids of the threads at work
 
     def work_with_settings(job: Job) -> Result:
         threads.add(get_ident())
@@ -90,7 +90,7 @@ def _run(
 def _interrupt(threads: set[int]) -> None:
     """Raise KeyboardInterrupt in threads until they have left their jobs.
 
-    A thread that computes outside the interpreter raises it when it is back there.
+    A thread that computes outside the interpreter raises it on its return.
     """
     raised = 0.0
     while threads:
@@ -100,5 +100,5 @@ def _interrupt(threads: set[int]) -> None:
                 if not ctypes.pythonapi.PyThreadState_SetAsyncExc(
                     ctypes.c_ulong(thread), ctypes.py_object(KeyboardInterrupt)
                 ):
-                    threads.discard(thread)  # it has ended
+                    threads.discard(thread)  # the thread has ended
         time.sleep(SECONDS_BETWEEN_LOOKS)

@@ -1,7 +1,7 @@
 """Micro-forests: a few trees of each kind, whose losses decide how many more trees it gets.
 
 Kind k grows the trees from k · U on, where U is the size of a micro-forest. A bag depends on the
-seed and the number of a tree alone, so all that draws bags again works as for any forest.
+seed and the number of a tree alone, so bags can be drawn again as for any forest.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class MicroForests:
     forest : FlatForest
         The trees of all micro-forests, in the order of their numbers.
     n_trees : int
-        U, the trees of each.
+        U, the number of trees of each micro-forest.
     dataset, target
         Training rows.
     options : TrainingOptions
@@ -43,7 +43,7 @@ class MicroForests:
     n_threads : int
         Threads to use.
     first_kind : int, default=0
-        The kind that the first micro-forest is of.
+        Kind of the first micro-forest.
     """
 
     def __init__(
@@ -125,9 +125,9 @@ class MicroForests:
         Parameters
         ----------
         kind : int
-            Of the trees.
+            Kind of the trees.
         sizes : sequence of int
-            Ascending; nodes of fewer rows are leaves.
+            Sizes, ascending; nodes of fewer rows are leaves.
         row_step : int
             Every so many rows one is predicted.
         rows : slice, default=None
@@ -138,7 +138,7 @@ class MicroForests:
         predictions : ndarray of shape (n_sizes, n_rows, n_classes), or (n_sizes, n_rows, 1)
             Means over the trees.
         known : ndarray of bool, shape (n_rows,)
-            Which rows have one.
+            Rows that have a prediction.
         """
         weights = self._target.weights
         sums, n_trees = self._view.pruned_out_of_bag(
@@ -172,14 +172,14 @@ class MicroForests:
 
 
 def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Ints64]:
-    """Kind of each tree, and the numbers of those to be grown.
+    """Kind of each tree, and the numbers of the trees that are still to be grown.
 
     Parameters
     ----------
     counts : ndarray of shape (n_kinds,)
         Trees that each kind is to have.
     n_micro_trees : int
-        Trees that each has: kind k those from k · n_micro_trees.
+        Size of the micro-forests: kind k has the trees from k · n_micro_trees on.
     """
     n_kinds = len(counts)
     stay = np.minimum(counts, n_micro_trees)
@@ -193,7 +193,7 @@ def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int
 
 
 def replace_trees(micro: FlatForest, grown: FlatForest, numbers: Ints64) -> FlatForest:
-    """Trees of the micro-forests, those of some numbers replaced or added.
+    """Return the trees of the micro-forests with some of them replaced or added.
 
     Parameters
     ----------
@@ -202,7 +202,7 @@ def replace_trees(micro: FlatForest, grown: FlatForest, numbers: Ints64) -> Flat
     grown : FlatForest
         The trees of `numbers`.
     numbers : ndarray of int64
-        Ascending; together with those of `micro` they have no gap.
+        Numbers of the trees, ascending; together with those of `micro` they have no gap.
     """
     if len(numbers) == 0:
         return micro

@@ -10,13 +10,13 @@ from typing import Any
 
 __all__ = ["NotebookBar", "in_notebook"]
 
-_SECONDS = 0.1  # between two drawings: a browser shows no more
+_SECONDS = 0.1  # between two updates: a browser shows no more
 
 
 def in_notebook() -> bool:
     """Whether this process is the kernel of a notebook, which shows HTML.
 
-    IPython is there then: it is never imported here, and a terminal of IPython has no kernel.
+    IPython is imported already in a kernel: it is never imported here.
     """
     ipython = sys.modules.get("IPython")
     shell = None if ipython is None else ipython.get_ipython()
@@ -24,7 +24,7 @@ def in_notebook() -> bool:
 
 
 class NotebookBar:
-    """One output that changes, in the colours of the notebook; text where HTML is not shown."""
+    """A progress bar that is updated in place, as text where HTML is not shown."""
 
     def __init__(self) -> None:
         self._handle: Any = None
@@ -50,7 +50,7 @@ class NotebookBar:
     def _show(self, label: str, n_done: int, n_total: int, time_text: str) -> None:
         display: Any = import_module("IPython.display").display
         counts = f"{n_done:,}/{n_total:,}" if n_total else f"{n_done:,}"
-        place = f'value="{n_done}" max="{n_total}" ' if n_total else ""  # not known: it moves
+        place = f'value="{n_done}" max="{n_total}" ' if n_total else ""  # unknown: animated
         html = (
             f'<div style="font-variant-numeric:tabular-nums">{escape(label)} '
             f'<progress {place}style="width:16em;vertical-align:middle">'

@@ -1,7 +1,7 @@
-"""Training options in resolved numbers, and which combinations of parameters are possible.
+"""Training options in resolved numbers, and checks of combinations of parameters.
 
 Single parameters are defined in `bevel.parameters`. Here combinations of them are checked,
-also with the size of the data; what cannot be honoured raises.
+also with the size of the data; combinations that cannot be fulfilled raise.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ SURVIVAL_CRITERIA = ("log_rank", "log_rank_score")
 
 @dataclass(frozen=True)
 class TrainingOptions:
-    """What the trainer needs to know, every number resolved; field names are the native ones."""
+    """Training options in resolved numbers; field names are the native ones."""
 
     criterion: str
     threshold: str
@@ -146,7 +146,7 @@ _OTHERWISE = {
 
 
 def _asks_for_out_of_bag(values: Mapping[str, Any]) -> str:
-    """The parameter that needs out-of-bag rows; empty if none does."""
+    """Name of a parameter that needs out-of-bag rows; empty if there is none."""
     if values["oob_score"]:
         return "oob_score"
     return 'calibration="power"' if values.get("calibration") == "power" else ""
@@ -275,7 +275,7 @@ def resolve_options(
     shape : TableShape
         Size of the training table.
     seed : int
-        From `draw_seed`.
+        Seed from `draw_seed`.
     """
     purely_random = values["threshold"] == "purely_random"
     regression = is_regression(values["criterion"])
@@ -340,7 +340,7 @@ def _chooses_node_size(values: Mapping[str, Any], members: Sequence[Member]) -> 
 
 
 def _rows(count: float, n_rows: int) -> int:
-    """Rows that a count or a share of them stands for, shares rounded up as in scikit-learn."""
+    """Number of rows of a count or a share, shares rounded up as in scikit-learn."""
     return int(count) if isinstance(count, numbers.Integral) else math.ceil(count * n_rows)
 
 
@@ -356,7 +356,7 @@ def _bag_size(values: Mapping[str, Any], n_rows: int) -> int:
 
 
 def warn_of_few_rows(max_samples: int, n_rows: int) -> None:
-    """Warn that there are fewer training rows than a bag is to have."""
+    """Warn that there are fewer training rows than `max_samples`."""
     warnings.warn(
         f"max_samples ({max_samples}) is greater than the total number of samples ({n_rows}). "
         f"max_samples will be set to n_samples for estimation: every tree draws {n_rows} rows.",

@@ -18,7 +18,7 @@ _WIDTH = 30
 
 
 class _Bar(Protocol):
-    """Where progress is shown: in a cell of a notebook, or on a stream of text."""
+    """Interface of progress bars: in a cell of a notebook, or on a stream of text."""
 
     def draw(self, label: str, n_done: int, n_total: int, time_text: str) -> None: ...
 
@@ -35,15 +35,15 @@ class Progress:
     n_before : int
         Trees that exist already (warm start).
     n_total : int
-        Trees that will exist in the end; 0 if that is not known.
+        Trees that will exist in the end; 0 if their number is not known.
     bar : bool
         Whether to draw a bar: in the cell of a notebook, elsewhere on standard error.
     callback : callable or None
         Called with (n_done, n_total).
     stream : file, default=None
-        Where the bar goes instead.
+        Stream of the bar instead of standard error.
     label : str, default="growing trees"
-        What is being done, before the bar; rows or other things then count as trees do.
+        Text before the bar; rows or other units then count as trees do.
     """
 
     def __init__(
@@ -64,11 +64,11 @@ class Progress:
 
     @property
     def wanted(self) -> bool:
-        """Whether anybody listens."""
+        """Whether there is a bar or a callback."""
         return self._bar is not None or self._callback is not None
 
     def after(self, n_grown: int) -> Progress:
-        """The same report, of work that begins when `n_grown` trees of this run exist."""
+        """Return the report of work that begins when `n_grown` trees of this run exist."""
         return self if n_grown == 0 else _LaterProgress(self, n_grown)
 
     def __call__(self, n_grown: int, note: str = "") -> None:
@@ -94,19 +94,19 @@ class Progress:
             self.stop()
 
     def stop(self) -> None:
-        """End the line of the bar before all is done."""
+        """End the line of the bar before the work is complete."""
         if self._bar is not None:
             self._bar.close()
 
     def finish(self, n_grown: int) -> None:
-        """Report that these were all, where their number was not known before."""
+        """Report the final number of trees, if it was not known before."""
         self._n_total = self._n_before + n_grown
         if n_grown:
             self(n_grown)
 
     def _time(self, n_grown: int, n_done: int) -> str:
         elapsed = time.monotonic() - self._start
-        if n_done >= self._n_total:  # or not known
+        if n_done >= self._n_total:  # or the total is not known
             return f"in {_clock(elapsed)}"
         if n_grown == 0:
             return "remaining --:--"
@@ -114,7 +114,7 @@ class Progress:
 
 
 class _LaterProgress(Progress):
-    """Passes on to another report how many trees exist."""
+    """Forwards the number of trees to another report."""
 
     def __init__(self, whole: Progress, n_grown: int) -> None:
         self._whole, self._offset = whole, n_grown
@@ -145,7 +145,7 @@ def _new_bar(stream: TextIO | None) -> _Bar:
 
 
 class _TextBar:
-    """A log file gets a line for every tenth, a terminal one line that moves."""
+    """A bar of text: in a log file a line for every tenth, in a terminal one line that moves."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
@@ -171,7 +171,7 @@ class _TextBar:
         self._stream.flush()
 
     def _count(self, label: str, n_done: int, time_text: str) -> None:
-        """Without an end in sight a log file gets a line whenever the number has doubled."""
+        """Write a line to a log file whenever the count has doubled, if the total is not known."""
         if not self._live and n_done < 2 * self._shown:
             return
         self._shown = n_done
@@ -181,7 +181,7 @@ class _TextBar:
         self._stream.flush()
 
     def close(self) -> None:
-        """What is written next begins a line of its own."""
+        """End the line, so that later output begins a new one."""
         if self._line_is_open:
             self._line_is_open = False
             self._stream.write("\n")

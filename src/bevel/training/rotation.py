@@ -3,7 +3,7 @@
 A view is made of rows as a dataset holds them: numeric features scaled before they are rotated
 (Blaser, thesis 1.6.2: a rotation depends on units and outliers), and missing values replaced by the
 median of the training rows (1.6.1), since a rotation would spread them over the row. Nominal
-columns have no angle: they keep their level codes or become indicators, and are never rotated.
+columns keep their level codes or become indicators, and are never rotated.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ __all__ = ["count_numeric", "haar_rotations", "plain_matrix", "rotated_view"]
 
 
 def haar_rotations(n_rotations: int, n_features: int, seed: int, *, flip: bool = False) -> Floats:
-    """Haar rotations, every one as likely as any other (Blaser 1.4).
+    """Random rotations from the uniform (Haar) distribution (Blaser 1.4).
 
     Parameters
     ----------
     n_rotations, n_features : int
-        How many, of how many features.
+        Number of rotations and of features.
     seed : int
         64 bits; rotation r is the one that tree r of a rotation forest of this seed draws.
     flip : bool, default=False
@@ -48,14 +48,14 @@ def haar_rotations(n_rotations: int, n_features: int, seed: int, *, flip: bool =
 
 
 def count_numeric(encoding: Encoding) -> int:
-    """Features that a rotation takes."""
+    """Number of features that are rotated."""
     return int(np.count_nonzero(encoding.levels == 0))
 
 
 def plain_matrix(table: Table, encoding: Encoding) -> Floats:
-    """A training table as one matrix: numbers as they are, level codes in nominal columns.
+    """A training table as one matrix: unscaled numbers, and level codes in nominal columns.
 
-    What is learned of some of its rows (a scale, medians, levels) is not known of the others yet.
+    It depends on no scale, medians or levels, which are learned later from some of its rows.
     """
     matrix = np.empty((table.n_rows, table.n_features), order="F")
     rows = slice(0, table.n_rows)
@@ -69,14 +69,14 @@ def plain_matrix(table: Table, encoding: Encoding) -> Floats:
 def rotated_view(
     X: Float32s, encoding: Encoding, rotation: Floats | None, *, codes: bool, n_threads: int = 1
 ) -> Float32s:
-    """What a learner sees of some rows.
+    """View of some rows for a learner.
 
     Parameters
     ----------
     X : ndarray of float32, shape (n_rows, p)
         Rows as a dataset holds them: scaled, with level codes, NaN where numbers are missing.
     encoding : Encoding
-        Of the rows that the learner is trained on.
+        Encoding of the rows that the learner is trained on.
     rotation : ndarray of shape (n_numeric, n_numeric) or None
         From `haar_rotations`; None leaves the axes as they are.
     codes : bool
@@ -89,7 +89,7 @@ def rotated_view(
     Returns
     -------
     ndarray of float32, Fortran order
-        Without missing values; the same bits for a row alone and among others.
+        View without missing values; each row has the same bits alone and among others.
     """
     numeric = np.flatnonzero(encoding.levels == 0)
     numbers = _completed(X, numeric, encoding.medians)

@@ -1,4 +1,4 @@
-"""How many threads a call may use."""
+"""Resolves the number of threads of a call."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ def count_threads(n_jobs: int | None) -> int:
     Parameters
     ----------
     n_jobs : int or None
-        A positive number is taken as it is, up to four threads for each core. None is all cores
-        this process may use, -1 too, -2 all but one and so on, where in a daemonic worker process
-        there is one core, and `OMP_NUM_THREADS`, which joblib sets in its workers, limits their
-        number: workers do not oversubscribe the cores.
+        Positive numbers are limited to four threads for each core. None and -1 stand for all cores
+        this process may use, -2 for all but one and so on. A daemonic worker process counts as one
+        core, and `OMP_NUM_THREADS`, which joblib sets in its workers, limits the number, so
+        that workers do not oversubscribe them.
     """
     if n_jobs is not None and n_jobs > 0:
-        few = n_jobs <= MOST_PER_CORE  # on any machine
+        few = n_jobs <= MOST_PER_CORE  # allowed on any machine
         return int(n_jobs if few else min(n_jobs, MOST_PER_CORE * _allowed_cores()))
     if n_jobs == 0:
         raise ValueError(
@@ -51,6 +51,6 @@ def _allowed_cores() -> int:
     return _count_cores(bound)
 
 
-@cache  # joblib reads files, which takes longer than many a prediction
+@cache  # joblib reads files, which takes longer than many predictions
 def _count_cores(bound: int | None) -> int:  # noqa: ARG001  bound: counted again when it changes
     return int(joblib.cpu_count())

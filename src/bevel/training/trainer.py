@@ -37,8 +37,8 @@ class TrainingTarget:
     weights : ndarray of float64 or None
         Weight of each row; None when all are one.
     outputs : Outputs or None
-        Of several outputs their names and classes; `values` is then of shape (n_rows, n_outputs),
-        and classes of all outputs are numbered one after the other.
+        Names and classes of several outputs; `values` is then of shape (n_rows, n_outputs),
+        and classes are numbered consecutively over all outputs.
     survival : SurvivalTarget or None
         Right-censored times, for survival forests; `values` are then the times.
     """
@@ -51,12 +51,12 @@ class TrainingTarget:
 
     @property
     def output_classes(self) -> npt.NDArray[np.int32] | None:
-        """Number of classes of each of several outputs, 0 in regression; None of one."""
+        """Number of classes of each of several outputs, 0 in regression; None for one output."""
         return None if self.outputs is None else self.outputs.n_classes
 
     @property
     def counted_survival(self) -> SurvivalTarget | None:
-        """Right-censored times in which events of rows of weight 0 are not seen."""
+        """Right-censored times in which events of rows of weight 0 count as censored."""
         truth = self.survival
         if truth is None or self.weights is None:
             return truth
@@ -131,11 +131,11 @@ def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str
 
 
 class _RowsByTime(NamedTuple):
-    """Training rows in the order of their times, in which every node finds who is at risk."""
+    """Training rows in the order of their times, from which every node finds its risk sets."""
 
     X: npt.NDArray[np.float32]
     weights: npt.NDArray[np.float64] | None
-    # Ranks of the times, causes of events, numbers that the rows had, number of event times, ranks
+    # Ranks of the times, causes of events, original row numbers, number of event times, ranks
     # of entries, number of causes.
     survival: tuple[Any, ...]
 
@@ -157,7 +157,7 @@ class _RowsByTime(NamedTuple):
 
 
 def _check_directions(dataset: Dataset, options: TrainingOptions) -> None:
-    """Raise if directions that the user has given are too large for the training rows."""
+    """Raise if directions given by the user are too large for the training rows."""
     numeric = np.flatnonzero(dataset.encoding.levels == 0)
     for family in options.families:
         if family.kind == "custom" and family.pool is not None:

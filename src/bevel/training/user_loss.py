@@ -12,14 +12,14 @@ from bevel.errors import shorten
 
 __all__ = ["UserLoss", "constant_of_least_loss"]
 
-# Sums of a million squares of such numbers are still numbers.
+# Sums of a million squares of such numbers stay finite.
 LARGEST = 1e100
-# Newton steps towards the constant that boosting starts from.
+# Newton steps towards the initial constant of boosting.
 MOST_STEPS = 50
 
 
 class UserLoss:
-    """Gradients, hessians and losses of all rows, from a function of the user's.
+    """Gradients, hessians and losses of all rows, computed by a user-defined function.
 
     Parameters
     ----------
@@ -30,7 +30,7 @@ class UserLoss:
     values : ndarray of float64
         Targets of the rows.
     n_outputs : int, default=1
-        Raw predictions of a row.
+        Number of raw predictions for each row.
     """
 
     def __init__(self, function: Callable[..., Any], values: Floats, n_outputs: int = 1) -> None:
@@ -121,14 +121,14 @@ def _by_output(array: Floats) -> Floats:
 
 
 def constant_of_least_loss(loss: UserLoss, weights: Floats) -> tuple[float, ...]:
-    """The constants that boosting starts from: Newton steps from zero, while they help.
+    """Initial constants of boosting: Newton steps from zero, while they reduce the loss.
 
     Parameters
     ----------
     loss : UserLoss
         The loss.
     weights : ndarray of float64
-        Of the rows; those that do not train have none.
+        Weights of the rows; zero for rows that are not trained on.
     """
     start = loss.start()
     best, slope = np.zeros(1 if start.ndim == 1 else start.shape[1]), np.inf
@@ -139,7 +139,7 @@ def constant_of_least_loss(loss: UserLoss, weights: Floats) -> tuple[float, ...]
             gradient, hessian, _ = loss.evaluate(raw)
         except ValueError:
             if np.isinf(slope):
-                raise  # at zero, where every fit begins
+                raise  # already at zero, where every fit begins
             break
         total, curvature = np.atleast_1d(weights @ gradient), np.atleast_1d(weights @ hessian)
         size = float(np.abs(total).sum())

@@ -22,14 +22,14 @@ Scorer = Callable[..., Any]
 
 
 def read_scorer(scoring: Any, is_classifier: bool) -> Scorer | None:
-    """The scorer of a parameter; None where the loss decides.
+    """Scorer of the parameter `scoring`; None if the loss decides.
 
     Parameters
     ----------
     scoring : str, callable or None
-        As given to the estimator.
+        Scoring as given to the estimator.
     is_classifier : bool
-        Which scorer is meant by None.
+        Task, which selects the default scorer.
     """
     if isinstance(scoring, str) and scoring == "loss":
         return None
@@ -47,7 +47,7 @@ def read_scorer(scoring: Any, is_classifier: bool) -> Scorer | None:
 
 
 def _takes_weights(scorer: Scorer) -> bool:
-    """Whether a scorer has an argument `sample_weight`; one that cannot be looked into has it."""
+    """Whether a scorer has an argument `sample_weight`; assumed if it has no signature."""
     try:
         parameters = inspect.signature(scorer).parameters
     except (TypeError, ValueError):
@@ -97,7 +97,7 @@ class _ValuePredictions(RegressorMixin, _Predictions):  # type: ignore[misc]
 
 
 class ValidationScorer:
-    """The score of the validation rows at predictions that the core gives.
+    """Scores the raw predictions of the validation rows during a fit.
 
     Parameters
     ----------
@@ -110,7 +110,7 @@ class ValidationScorer:
     weights : ndarray or None
         Their weights; None if all are one.
     additive : Additive
-        Baseline and link, of which the link is used.
+        Baseline and link; only the link is used.
     classes : ndarray or None
         Labels of the classes; None in regression.
     """
@@ -135,7 +135,7 @@ class ValidationScorer:
             self._model.classes_ = classes
 
     def __call__(self, raw: Floats) -> float:
-        """The score; raw: output after output."""
+        """Score of raw predictions, given output after output."""
         self._model.raw = np.ascontiguousarray(raw.reshape(-1, len(self._truth)).T)
         found = self._ask()
         try:

@@ -1,9 +1,9 @@
-"""Do oblique splits help on this data?
+"""Assesses whether oblique splits help on a table.
 
 The model is compared with a forest that cuts along the axes: as many trees, the same criterion and
-size of nodes, the same seed and the same rows left out, so that the differences are those of the
-directions and are paired row by row. The figures of the model are its own, not those of a forest
-like it.
+node size, the same seed and the same rows left out, so that the differences are due to the
+directions and are paired row by row. The scores of the model are its own, not those of a similar
+forest.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ MODEL = "this model"
 
 @dataclass(frozen=True)
 class Line:
-    """One forest: its mean loss, and how much less it loses than the axis-aligned one.
+    """One forest: its mean loss, and its gain over the axis-aligned one.
 
     `gain` is positive where the forest is better; None for the axis-aligned forest itself.
     """
@@ -42,7 +42,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Advice:
-    """The result; losses are errors, or squared errors over the target's variance.
+    """Result of a comparison; losses are errors, or squared errors over the target's variance.
 
     `lines` begin with the model; `by` is "out-of-bag" or "cross-validated".
     """
@@ -54,7 +54,7 @@ class Advice:
 
     @property
     def axis(self) -> Line:
-        """The forest that cuts along the axes, which may be the model."""
+        """The axis-aligned forest, which may be the model."""
         return next(line for line in self.lines if line.gain is None)
 
     @property
@@ -72,7 +72,7 @@ class Advice:
         return "hurts" if _rounded(gain.high) < 0.0 else "makes no clear difference"
 
     def sentence(self) -> str:
-        """The advice in words."""
+        """The advice as a sentence."""
         axis, oblique, gain = self.axis, self.oblique, self.oblique.gain
         assert gain is not None
         what = "error" if self.task == CLASSIFICATION else "unexplained variance"
@@ -97,14 +97,14 @@ def _rounded(share: float) -> float:
 def points(share: float, sign: str = "") -> str:
     """A share in per cent, or a difference of shares in points, with one decimal.
 
-    Words are chosen by the numbers as they stand here: a gain from "0.0" is not clear.
+    Words follow the printed numbers: a gain from "0.0" is not clear.
     """
     value = _rounded(share)
     return "0.0" if value == 0.0 else f"{value:{sign}.1f}".replace("-", "−")
 
 
 def rivals_of(data: LabelledRows, settings: Settings) -> list[str]:
-    """Projections of the forests that a model is compared with; none if nothing can be combined."""
+    """Projections of the forests to compare a model with; empty if nothing can be combined."""
     if data.X.shape[1] - len(data.X.nominal) < 2:
         return []
     return [OBLIQUE] if settings.projection == AXIS else [AXIS]
@@ -119,20 +119,20 @@ def advise(
     by: str = "out-of-bag",
     on_rival: Callable[[int, str], object] = lambda *_: None,
 ) -> Advice | None:
-    """Compare a model with a forest of the other kind; None where there is nothing to combine.
+    """Compare a model with a forest of the other kind; None if features cannot be combined.
 
     Parameters
     ----------
     data : LabelledRows
         The rows.
     settings : Settings
-        Of the model.
+        Settings of the model.
     model : estimator
-        The fitted model, whose size of nodes the other forest gets.
+        The fitted model, whose node size the other forest gets.
     predictions : ndarray
-        Of the model for each row, by trees that have not seen it; NaN where there are none.
+        Predictions for each row by trees of the model that have not seen it; NaN where missing.
     by : {"out-of-bag", "cross-validated"}
-        Where they come from; the other forest is evaluated in the same way.
+        Origin of the predictions; the other forest is evaluated in the same way.
     on_rival : callable
         Called with the number of forests done, and the projection of the next.
     """
@@ -158,14 +158,14 @@ def advise(
 
 
 def _like(settings: Settings, model: Any, projection: str) -> Settings:
-    """Settings of a forest with another projection that grows as the model did otherwise."""
+    """Settings of a forest with another projection and otherwise the model's settings."""
     others = dict(settings.others)
     n_projections: Count = "auto"
     if settings.model == FOREST:
         families = getattr(model, "families_", None)
         if others.get("min_samples_split", "auto") == "auto":
             others["min_samples_split"] = 2 if families is None else families.min_samples_split
-        if families is not None:  # the axis family as it takes part in the model
+        if families is not None:  # the axis family as in the model
             axis = axis_family(regression=not hasattr(model, "classes_"))
             n_projections = axis.n_projections
             others["criterion"] = _criterion(others, axis.criterion)

@@ -1,4 +1,4 @@
-"""What `bevel fit`, `predict`, `tune` and `explain` do, for Python: a file of rows in, results out.
+"""The commands `bevel fit`, `predict`, `tune` and `explain` for Python: a file in, results out.
 
 Messages name the parameters below; the command line replaces them with its flags.
 """
@@ -43,7 +43,7 @@ OnNote = Callable[[str], object]
 
 
 def _ignore(*_: object) -> None:
-    """The default of callbacks."""
+    """Do nothing; default of callbacks."""
 
 
 def fit(
@@ -81,33 +81,33 @@ def fit(
     task : {"auto", "classification", "regression"}
         "auto" is classification for words and for up to ten distinct whole numbers.
     model : {"forest", "boosting"}, default="forest"
-        What is fitted: averaged trees, or gradient boosting. Boosting has no out-of-bag rows; its
+        Kind of model: averaged trees, or gradient boosting. Boosting has no out-of-bag rows; its
         scores are cross-validated.
     projection, n_projections, n_estimators, keep_targets, n_jobs
-        As in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. For boosting
-        `n_estimators` is `max_iter`.
+        Parameters as in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. For
+        boosting `n_estimators` is `max_iter`.
     params : path, default=None
         JSON file of further parameters, which `bevel tune --out` writes; `projection` and
         `n_projections` must then be left out.
     parameters : mapping of str to value, default=None
         Other parameters of the forest, such as ``{"max_depth": 5}``.
     drop, nominal : sequence of str
-        Columns to leave out, and columns whose numbers are names.
+        Columns to leave out, and columns whose numbers are labels.
     keep_id : bool, default=False
         Keep columns that name rows (row numbers, keys, free text), which are left out otherwise.
     weights : str, default=None
-        Column of the rows' weights. Scores count all rows alike.
+        Column of the rows' weights. Scores count all rows equally.
     row_id : sequence of str
-        Columns that name rows: no features, but carried through to `rows.ids`.
+        Columns that name rows: not features, but copied to `rows.ids`.
     random_state : int, default=0
     curve : bool, default=False
         Whether to compute the out-of-bag loss against the number of trees.
     on_note : callable
-        Called with each remark on the file, as soon as it is read.
+        Called with each note on the file, as soon as it is read.
     on_progress : callable
-        Called with the name of the step, the number of its parts done, and the number of all.
+        Called with the name of the step, the number of its parts done, and their total.
     **table
-        How the file is read: `header`, `delimiter`, `decimal`, `missing`, `encoding` and `types`,
+        Format of the file: `header`, `delimiter`, `decimal`, `missing`, `encoding` and `types`,
         as in `TableOptions`.
 
     Examples
@@ -193,7 +193,7 @@ def _report_notes(notes: Sequence[str], on_note: OnNote) -> None:
 
 
 def _known_classes(parameters: dict[str, Any], rows: LabelledRows) -> dict[str, Any]:
-    """Parameters in which weights of classes go by the labels of the target, written or not."""
+    """Parameters with class weights by the labels of the target, also where given as text."""
     given = parameters.get("class_weight")
     if given is None:
         return parameters
@@ -239,11 +239,11 @@ def predict(
         Share of the rows that a prediction interval is to cover, such as 0.9, for a regressor that
         was fitted with `keep_targets`.
     row_id : sequence of str
-        Columns that name rows, carried through.
+        Columns that name rows, copied to the result.
     n_jobs : int, default=None
-        None: all processors for a model file, the `n_jobs` of a fitted estimator.
+        Number of threads; None: all cores for a model file, `n_jobs` of a fitted estimator.
     **table
-        How the file is read, as in `fit`.
+        Format of the file, as in `fit`.
 
     Examples
     --------
@@ -295,13 +295,13 @@ def tune(
     ----------
     data, target, task, n_estimators, drop, nominal, keep_id, random_state, n_jobs, on_note, \
     on_progress, **table
-        As in `fit`.
+        Parameters as in `fit`.
     budget, seconds, first_trees, store, refit
-        As in `bevel.tune`.
+        Parameters as in `bevel.tune`.
     grid : {"auto", "sporf"}, default="auto"
-        What to try: candidates of general use, or the grid of the SPORF paper over d and λ.
+        Candidates: those of general use, or the grid of the SPORF paper over d and λ.
     all_powers : bool, default=False
-        With ``grid="sporf"``, try p² directions however many that are.
+        With ``grid="sporf"``, try p² directions even if they are many.
 
     Examples
     --------
@@ -370,16 +370,16 @@ def explain(
     time, event : str, default=None
         Columns of the times and events, of a survival forest; both or none.
     entry : str, default=None
-        Column of the times since when rows are seen, of a survival forest.
+        Column of the times from which rows are seen, of a survival forest.
     rows : sequence of int
-        Numbers of rows to explain beside those that are chosen; 1 is the first below the header.
+        Numbers of rows to explain in addition to the chosen ones; 1 is the first below the header.
     random_state : int, default=0
     n_jobs : int, default=None
-        As in `predict`.
+        Number of threads, as in `predict`.
     on_note, on_progress : callable
-        As in `fit`.
+        Callbacks as in `fit`.
     **table
-        How the file is read, as in `fit`.
+        Format of the file, as in `fit`.
 
     Examples
     --------
@@ -417,7 +417,7 @@ def explain(
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:
-    """The model of a file, or a fitted estimator; that of the caller is not changed."""
+    """Load a model file, or copy a fitted estimator; the caller's estimator is not changed."""
     if isinstance(model, str | PathLike):
         return load(Path(model)).set_params(n_jobs=n_jobs)
     return model if n_jobs is None else copy.copy(model).set_params(n_jobs=n_jobs)

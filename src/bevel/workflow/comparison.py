@@ -1,7 +1,7 @@
 """Errors and fit times of several classifiers on the same splits of several problems.
 
 A problem is a name and a way to make train/test splits; a contender is a name and a way to make a
-classifier. `compare` runs them interleaved, so that a busy moment of the machine hits all alike.
+classifier. `compare` interleaves them, so that other load on the machine affects all alike.
 """
 
 import time
@@ -64,10 +64,10 @@ class Contender:
 
 @dataclass(frozen=True)
 class Measurement:
-    """What was seen on one problem; `errors` and `seconds` have one entry per contender.
+    """Results on one problem; `errors` and `seconds` have one entry per contender.
 
     `errors` are mean shares of wrong test labels over the splits; `seconds` are those of the
-    fastest fit, the one least disturbed by whatever else the machine did.
+    fastest fit, the one least disturbed by other load on the machine.
     """
 
     problem: str
@@ -81,7 +81,7 @@ class Measurement:
 def cross_validated(
     name: str, X: NDArray[Any], y: NDArray[Any], *, n_folds: int = 5
 ) -> ComparisonProblem:
-    """Make a problem of data in hand: stratified folds, shuffled by the seed."""
+    """Make a problem of a data set: stratified folds, shuffled by the seed."""
 
     def splits(seed: int) -> Iterator[Split]:
         from sklearn.model_selection import StratifiedKFold
@@ -128,16 +128,16 @@ def compare(
     Parameters
     ----------
     problems, contenders : sequences
-        What to run; every contender sees the same splits and the same seeds.
+        Problems and classifiers; every contender gets the same splits and the same seeds.
     seed : int, default=0
-        Fixes the splits and is passed to the contenders (plus the number of the split).
+        Seed of the splits, passed to the contenders (plus the number of the split).
     on_fit : callable, optional
         Called after each fit with the names of the problem and the contender, to show progress.
 
     Yields
     ------
     Measurement
-        In the order of `problems`, each as soon as it is complete.
+        Measurements in the order of `problems`, each as soon as it is complete.
     """
     for problem in problems:
         errors: list[list[float]] = []

@@ -1,4 +1,4 @@
-"""What ``bevel demo`` runs: small problems that finish in a minute, and one made to be drawn."""
+"""Problems of ``bevel demo``: small ones that finish in a minute, and one in the plane to plot."""
 
 import csv
 import io
@@ -33,13 +33,13 @@ __all__ = [
 
 EXAMPLE_TARGET = "diagnosis"
 
-SLOPE = 0.8  # of the bands: not 45 degrees, which sums of two features would match exactly
+SLOPE = 0.8  # slope of the bands: not 45 degrees, which sums of two features would match exactly
 BAND_WIDTH = 2.0 / 3.0  # measured along the second feature
 
 
 @dataclass(frozen=True)
 class ForestSize:
-    """What all contenders have in common: the number of trees and of threads."""
+    """Number of trees and of threads, common to all contenders."""
 
     n_trees: int
     n_threads: int
@@ -101,7 +101,7 @@ def problems(*, quick: bool = False) -> list[ComparisonProblem]:
 
 
 def example_csv() -> str:
-    """The breast cancer set as a file of rows: its columns by name, and the diagnosis in words."""
+    """The breast cancer data as CSV text, with column names and the diagnosis in words."""
     from sklearn.datasets import load_breast_cancer
 
     found = load_breast_cancer()

@@ -1,4 +1,4 @@
-"""Which part of a model is explained, by the columns that are named."""
+"""Selects the part of a model to explain, by the given columns."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["of_target", "survival_columns"]
 
 
 def of_target(model: Any, target: str | None) -> Any:
-    """The model of one output, if the target is one of several."""
+    """The model of one output, if the target is one of several outputs."""
     fitted = getattr(model, "fitted_forest_", None)
     outputs = None if fitted is None else fitted.outputs
     if outputs is None:
@@ -28,7 +28,7 @@ def of_target(model: Any, target: str | None) -> Any:
 def survival_columns(
     model: Any, target: str | None, time: str | None, event: str | None, entry: str | None
 ) -> SurvivalColumns | None:
-    """The columns of times; raises if columns are named that the model does not predict."""
+    """The columns of times; raises for columns that the model does not predict."""
     record = model.fitted_forest_.survival
     if record is None:
         if not time is event is entry is None:

@@ -1,7 +1,7 @@
 """Explanation of a forest and some rows: importance, effects, directions, rules, quantiles, single
 rows.
 
-Plain results; `explain_sections` writes them on pages and `bevel.cli.explain` in the terminal.
+`explain_sections` writes the results on pages, and `bevel.cli.explain` prints them.
 """
 
 from __future__ import annotations
@@ -70,13 +70,13 @@ __all__ = [
 
 OnStep = Callable[[int, str], object]
 
-N_STEPS = 6  # reports of progress
-MOST_ROWS = 10_000  # to look at
+N_STEPS = 6  # progress reports
+MOST_ROWS = 10_000  # rows to evaluate
 MOST_EFFECT_ROWS = 1000
-MOST_RULE_ROWS = 2000  # on which short rules are chosen
-MOST_VISITS = 2e9  # of a row to a tree with a feature permuted
+MOST_RULE_ROWS = 2000  # rows on which short rules are chosen
+MOST_VISITS = 2e9  # visits of rows to trees, with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
-GAMES = 100_000  # Shapley games, of a row, a background row and a tree: about 2 s on one core
+GAMES = 100_000  # Shapley games of a row, a background row and a tree: about 2 s on one core
 FEW_FEATURES = 50
 N_RULES, READABLE_DEPTH, READABLE_TERMS = 8, 3, 4
 
@@ -88,52 +88,52 @@ SLIM = (
 
 @dataclass(frozen=True, eq=False)
 class Explanation:
-    """What was found.
+    """Results of an explanation.
 
     Attributes
     ----------
     model : fitted estimator
         The forest.
     n_rows, n_used : int
-        Rows that were given, and rows that were looked at.
+        Number of rows given, and number of rows evaluated.
     row_kind : {"new", "out-of-bag", "grown on"}
         Whether the forest was grown on the rows, and if so whether each is evaluated by the trees
         that have not seen it.
     scores : dict of str to Estimate
-        Of the predictions of the rows; empty if the truth is not known.
+        Scores of the predictions; empty if the truth is not known.
     importances : tuple of Importance
-        Gini importance unless the forest is slim, then a measure on the rows.
+        Gini importance unless the forest is slim, then an importance measured on the rows.
     effects : tuple of Effect
-        Of the features that are most important on the rows, over some of the rows.
+        Effects of the features that are most important on the rows, over some of the rows.
     directions : Directions or None
-        Of all splits, a direction and its negative taken for one; None for a slim forest.
+        Directions of all splits, a direction and its negative merged; None for a slim forest.
     surrogate : SurrogateTree
         Small tree of single features that imitates the forest on the rows.
     rules : TopRules or None
-        Measured on the target, or on the forest's predictions if that is not known.
+        Rules, measured on the target, or on the forest's predictions if it is not known.
     tree : TreeRules or None
         The tree whose first splits explain most of the variance of the forest's predictions.
     tree_explains : float
-        Share of the variance of the forest's predictions that they explain.
+        Share of the variance of the forest's predictions that `tree` explains.
     quantiles : TargetQuantiles or None
-        Where targets may lie; None in classification and of boosting.
+        Quantiles of the targets; None in classification and for boosting.
     rows : tuple of RepresentativeRow
         Single rows worth explaining.
     shapley : ShapleyValues
-        Of these rows, in their order.
+        Shapley values of these rows, in their order.
     missing : str
-        Why importances, directions, rules and tree are missing; empty if they are not.
+        Reason why importances, directions, rules and tree are missing; empty if they are not.
     notes : tuple of str
-        Remarks on the file that the rows were read from.
+        Notes on the file that the rows were read from.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
     target : str
         Name of the target; empty if it is not known.
     truth, predicted : ndarray or None
-        Targets of the rows that are scored, classes by their position, and what they are predicted
-        as: numbers, or shares of the classes. None if the truth is not known.
+        Targets of the scored rows, classes by their position, and their predictions: numbers, or
+        class shares. None if the truth is not known.
     survival : SurvivalFindings or None
-        What a survival forest says of the rows; it has no rules. Other parts are about its risk.
+        Findings of a survival forest; it has no rules. Other parts are about its risk.
     """
 
     model: Any
@@ -166,7 +166,7 @@ class Explanation:
 
     @property
     def adds_up(self) -> bool:
-        """Whether the trees of the model add up, as those of boosting; else they are averaged."""
+        """Whether the trees of the model are added up, as in boosting, instead of averaged."""
         return self.model.fitted_forest_.additive is not None
 
     @property
@@ -200,17 +200,17 @@ def explain(
     X : Columns
         Rows; the rows of the fit are recognised, and evaluated out of bag.
     y : ndarray, default=None
-        Their true classes or values; all rows weigh one.
+        True classes or values of the rows, which all have weight one.
     number : ndarray of int64, default=None
-        How the rows are called; None: 1, 2, ...
+        Numbers by which the rows are called; None: 1, 2, ...
     requested : sequence of int
-        Numbers of rows to explain beside those that are chosen.
+        Numbers of rows to explain in addition to the chosen ones.
     target_name : str, default=""
-        Of the target, for texts.
+        Name of the target, for texts.
     seed : int, default=0
-        Of all draws.
+        Seed of all random choices.
     on_step : callable
-        Called with the number of steps done, of `N_STEPS`, and what comes next.
+        Called with the number of steps done, of `N_STEPS`, and the name of the next.
     """
     analysed = read_forest(model, "explain", trees_only=True)
     number = np.arange(1, len(X) + 1) if number is None else number
@@ -294,7 +294,7 @@ def readable_tree(model: Any, place: int, X: Columns) -> TreeRules:
 
 
 def places_of(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.NDArray[np.int64]:
-    """Where the rows are that were requested; raises if one is absent."""
+    """Positions of the requested rows; raises if one is absent."""
     absent = [str(each) for each in requested if each not in number]
     if absent:
         raise ValueError(
@@ -308,7 +308,7 @@ def places_of(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.ND
 def _evaluation_rows(
     analysed: AnalysedForest, X: Columns, y: npt.NDArray[Any] | None
 ) -> EvaluationRows:
-    """The rows, for the trees that have not seen them if the forest was grown on them."""
+    """The rows, with the trees that have not seen them if the forest was grown on them."""
     if y is None:
         encoded = analysed.encode(X)
         return EvaluationRows(encoded, np.zeros(len(encoded)), None)
@@ -316,7 +316,7 @@ def _evaluation_rows(
 
 
 def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
-    """All places, or some of them in their order."""
+    """All positions, or a random sample of them in order."""
     if len(places) <= most:
         return places
     return np.asarray(np.sort(rng.choice(places, most, replace=False)))
@@ -325,9 +325,9 @@ def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt
 def _predict(
     analysed: AnalysedForest, rows: EvaluationRows, row_kind: str
 ) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Mean over the trees for each row, and whether it is of trees that have not seen the row.
+    """Mean over the trees for each row, and whether only trees that have not seen it count.
 
-    A row in every bag that was requested gets the prediction of all trees.
+    A requested row that is in every bag gets the prediction of all trees.
     """
     additive = analysed.fitted.additive
     if additive is not None:
@@ -354,7 +354,7 @@ def _numbered(
 
 
 def _calibrated(analysed: AnalysedForest, predicted: Floats) -> Floats:
-    """What `predict_proba` or `predict` gives, from means over trees."""
+    """Results of `predict_proba` or `predict`, from means over trees."""
     if analysed.classes is None:
         return predicted
     return raise_to_power(np.array(predicted), analysed.fitted.power)
@@ -364,7 +364,7 @@ def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict
     if analysed.classes is not None:
         return classification_scores(target.astype(np.int32), predicted)
     y = target.astype(np.float64)
-    if np.all(y == y[0]):  # no variance that could be explained
+    if np.all(y == y[0]):  # no variance to explain
         return {"mean absolute error": mean_estimate(np.abs(y - predicted[:, 0]))}
     return regression_scores(y, predicted[:, 0])
 
@@ -385,7 +385,7 @@ def _importance_on_rows(
 ) -> Importance:
     """Permutation importance, or mean absolute Shapley values if the truth is not known.
 
-    So too for rows of the fit that are too many: all of them are needed to draw the bags again.
+    Also used if the rows of the fit are too many: all of them are needed to draw the bags again.
     """
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
     if y is not None and n_visits <= MOST_VISITS:
@@ -406,7 +406,7 @@ def _importance_on_rows(
 
 
 def affordable_background(analysed: AnalysedForest, n_rows: int) -> int:
-    """Background rows for which so many rows are explained in a few seconds."""
+    """Number of background rows for which `n_rows` rows are explained in a few seconds."""
     forest = analysed.forest
     wide = max(1.0, forest.n_features / FEW_FEATURES)
     n = GAMES / (forest.n_trees * n_rows * wide)
@@ -425,7 +425,7 @@ def best_tree(
         ends = np.flatnonzero(
             (tree.depth == READABLE_DEPTH) | (is_end & (tree.depth < READABLE_DEPTH))
         )
-        # Nodes are in preorder: what is below an end lies between it and the next one.
+        # In preorder, the descendants of an end lie between it and the next one.
         group = np.searchsorted(ends, leaves[:, tree.index], side="right") - 1
         count = np.bincount(group, minlength=len(ends))
         sums = [np.bincount(group, column, minlength=len(ends)) for column in predicted.T]

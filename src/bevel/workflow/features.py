@@ -1,4 +1,4 @@
-"""The features of a table: what names rows, is empty or cannot be learned from is left out."""
+"""The features of a table, without identifiers, empty columns and unusable labels."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ __all__ = [
     "without_keys",
 ]
 
-MOST_MISFIT_LABELS = 30  # of a column of numbers that became words
+MOST_MISFIT_LABELS = 30  # for a column of numbers that became words
 
 
 def describe_size(X: Columns) -> str:
@@ -39,7 +39,7 @@ def check_rows(path: object, n_rows: int) -> None:
 
 
 def without_empty(X: Columns) -> tuple[Columns, list[str]]:
-    """Leave out columns without a single value."""
+    """Drop columns without a single value."""
     empty = {name for index, name in enumerate(X.names) if X.missing(index).all()}
     if not empty:
         return X, []
@@ -53,7 +53,7 @@ def without_empty(X: Columns) -> tuple[Columns, list[str]]:
 def without_keys(
     X: Columns, table: TableFile, wanted: Collection[str], keep_id: bool
 ) -> tuple[Columns, list[str]]:
-    """Leave out columns that name rows, with a note."""
+    """Drop columns that identify rows, with a note."""
     keys = [] if keep_id else find_keys(X, table.row_names, wanted, table.index)
     if not keys:
         return X, []
@@ -80,7 +80,7 @@ def check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
 
 
 def note_constant(X: Columns) -> list[str]:
-    """A note if nothing varies."""
+    """Note for a table whose features are all constant."""
     for index in range(len(X.names)):
         present = X.values[index][~X.missing(index)]
         if np.any(present != present[0]) or len(present) < len(X):

@@ -49,19 +49,19 @@ OnFold = Callable[[int, int], object]
 
 
 def _do_nothing(_done: int, _total: int) -> None:
-    """A callback that does nothing but let Ctrl-C through while trees are grown."""
+    """Do nothing; a callback lets Ctrl-C interrupt the growth of trees."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """What a forest is made with."""
+    """Parameters of a forest."""
 
     projection: Any = "auto"
     n_projections: int | float | str = "auto"
-    n_trees: int = 300  # iterations of boosting; 0: as many as it finds best
+    n_trees: int = 300  # iterations of boosting; 0: chosen by early stopping
     seed: int = 0
     n_jobs: int | None = None
-    others: Mapping[str, Any] = field(default_factory=dict)  # parameters of the forest, by name
+    others: Mapping[str, Any] = field(default_factory=dict)  # further parameters by name
     model: str = FOREST
 
 
@@ -89,7 +89,7 @@ class Fitted:
 
 
 def default_trees(task: str) -> int:
-    """Trees of a forest for which no number was chosen: as many as the estimator has."""
+    """Default number of trees: that of the estimator."""
     kind = ObliqueForestClassifier if task == CLASSIFICATION else ObliqueForestRegressor
     return int(kind().n_estimators)
 
@@ -129,7 +129,7 @@ def fit(
     curve: bool = False,
     on_tree: OnTree | None = None,
 ) -> Fitted:
-    """Grow a forest, with the course of its out-of-bag loss over the trees if that is wanted.
+    """Grow a forest, with its out-of-bag loss against the number of trees if requested.
 
     `keep_targets` keeps the training targets in a regressor, for quantiles.
     """
@@ -181,7 +181,7 @@ def coded(data: LabelledRows) -> npt.NDArray[Any]:
 
 
 def scores_of(data: LabelledRows, predictions: Floats) -> dict[str, Estimate]:
-    """Scores of predictions of the data's rows; rows without a prediction do not count."""
+    """Scores of predictions of the data's rows; rows without a prediction are left out."""
     known = ~np.isnan(predictions).reshape(len(data.y), -1).any(axis=1)
     if not known.any():
         return {}
@@ -194,7 +194,7 @@ def scores_of(data: LabelledRows, predictions: Floats) -> dict[str, Estimate]:
 
 
 def check_keep_targets(data: LabelledRows) -> None:
-    """Raise if targets are to be kept of a classification."""
+    """Raise if targets are to be kept in classification."""
     if data.task == CLASSIFICATION:
         raise ValueError(
             f"`keep_targets` needs a target of numbers; got {len(data.classes)} classes. Leave it "
@@ -209,7 +209,7 @@ def score_fitted(
     *,
     on_fold: OnFold = lambda *_: None,
 ) -> tuple[str, dict[str, Estimate]]:
-    """Out-of-bag scores; cross-validated ones where no row is out of a bag."""
+    """Out-of-bag scores, or cross-validated ones if no row is out of a bag."""
     if fitted.out_of_bag is not None:
         found = scores_of(data, fitted.out_of_bag)
         if found:
@@ -225,10 +225,10 @@ def cross_validate(
     n_folds: int = 5,
     on_fold: OnFold = lambda *_: None,
 ) -> Floats:
-    """Predictions of every row by a forest that did not see it.
+    """Predictions of every row by a forest that has not seen it.
 
-    Folds are drawn by the seed, with the classes' shares in each. A class with fewer rows than
-    folds is absent from some training rows; its probability is zero there.
+    Folds are drawn by the seed and stratified by class. A class with fewer rows than
+    folds is absent from some training sets; its probability is zero there.
     """
     from sklearn.model_selection import KFold, StratifiedKFold
 

@@ -1,6 +1,6 @@
 """Identifier columns, which do not generalise to new rows: row numbers, keys, free text.
 
-A forest overfits to them: where a file is sorted by the target, a row number predicts it.
+A forest overfits them: in a file sorted by the target, a row number predicts the target.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from bevel.data.columns import Columns
 
 __all__ = ["LARGEST_WHOLE", "Key", "find_keys"]
 
-FEW_ROWS = 20  # in fewer, values that are all different may be chance
+FEW_ROWS = 20  # with fewer rows, distinct values may be chance
 LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#")
-_UNNAMED = re.compile(r"Unnamed: \d+")  # how pandas calls a column without a name
+_UNNAMED = re.compile(r"Unnamed: \d+")  # name that pandas gives to an unnamed column
 _KEYS = {"id", "ids", "uuid", "guid", "pk", "key", "rowid"}
 _NUMBERS = {
     "index",
@@ -55,7 +55,7 @@ _TIMES |= {"epoch", "tick", "frame", "age"}
 
 @dataclass(frozen=True)
 class Key:
-    """A column that names rows, and how it is known."""
+    """A column that identifies rows, and the reason why it is taken for one."""
 
     name: str
     why: str
@@ -64,13 +64,13 @@ class Key:
 def find_keys(
     X: Columns, row_names: str | None, wanted: Collection[str], index: Collection[str] = ()
 ) -> list[Key]:
-    """Columns to leave out, except those that the user wants by name.
+    """Columns to leave out, except those that the user has named.
 
-    Whole numbers are keys where they count the rows from 0 or 1, where they differ in every row
-    and the name of the column says that it is a key (id, patient_id, PassengerId), or where they
-    are beyond 2^53. Sorted measurements such as years are none. Labels are keys where they differ
-    in every row, or in so many that nothing can be learned from them. The index of a pandas data
-    frame, whose columns are `index`, names rows whatever it holds.
+    Whole numbers are keys if they count the rows from 0 or 1, if they differ in every row and the
+    name of the column suggests a key (id, patient_id, PassengerId), or if they are beyond 2^53.
+    Sorted measurements such as years are not keys. Labels are keys if they differ in every row, or
+    in so many rows that nothing can be learned from them. The index of a pandas data frame, whose
+    columns are `index`, is always a key.
     """
     found = []
     for place, name in enumerate(X.names):

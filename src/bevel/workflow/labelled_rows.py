@@ -1,4 +1,4 @@
-"""A file of rows as a learning problem: features, target, and which of the two tasks it is."""
+"""A file of rows as a learning problem: features, target and task."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from bevel.workflow.keys import LARGEST_WHOLE
 __all__ = ["CLASSIFICATION", "REGRESSION", "LabelledRows", "read_labelled_rows"]
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
-LEAST_JUDGED, MOST_OWN_LABELS = 20, 0.5  # rows; labels by row from which they do not repeat
-MOST_NUMBERED_CLASSES = 10  # more distinct whole numbers than this are taken for a quantity
+LEAST_JUDGED, MOST_OWN_LABELS = 20, 0.5  # rows; share of distinct labels
+MOST_NUMBERED_CLASSES = 10  # with more distinct whole numbers, the target is a quantity
 
 
 @dataclass(frozen=True, eq=False)
 class LabelledRows:
-    """Rows to learn from.
+    """Features and target of a file.
 
     Attributes
     ----------
@@ -44,11 +44,11 @@ class LabelledRows:
         Words or whole numbers in classification, floats in regression; none are missing.
     task : {"classification", "regression"}
     target : str
-        Name of the column that y was.
+        Name of the column of y.
     notes : tuple of str
-        What the user should know of how the file was understood.
+        Notes for the user on how the file was read.
     number : ndarray of int64, shape (n_rows,), or None
-        Of each row in the file, the first one below the header being 1; None: 1, 2, ...
+        Number of each row in the file, where 1 is the first below the header; None: 1, 2, ...
     weights : ndarray of shape (n_rows,), or None
         Weights of the rows, if a column has them.
     ids : mapping of str to ndarray of object
@@ -66,7 +66,7 @@ class LabelledRows:
 
     @property
     def classes(self) -> npt.NDArray[Any]:
-        """Distinct labels, sorted; none in regression."""
+        """Distinct labels, sorted; empty in regression."""
         return np.unique(self.y) if self.task == CLASSIFICATION else self.y[:0]
 
     def describe(self) -> str:
@@ -74,7 +74,7 @@ class LabelledRows:
         return describe_size(self.X)
 
     def describe_target(self) -> str:
-        """What is predicted, in one line."""
+        """Description of the target, in one line."""
         if self.task == CLASSIFICATION:
             return f"{self.target}, {len(self.classes)} classes"
         return f"{self.target}, a number"
@@ -92,7 +92,7 @@ def read_labelled_rows(
     row_id: Sequence[str] = (),
     options: TableOptions | None = None,
 ) -> LabelledRows:
-    """Read a table and take it apart into features and target.
+    """Read a table and split it into features and target.
 
     Parameters
     ----------
@@ -105,15 +105,15 @@ def read_labelled_rows(
     drop : sequence of str
         Columns to leave out.
     nominal : sequence of str
-        Columns whose numbers are names.
+        Columns whose numbers are labels.
     keep_id : bool, default=False
         Keep columns that name rows: row numbers, keys and free text.
     weights : str, default=None
         Column of the rows' weights.
     row_id : sequence of str
-        Columns that name rows: no features, but carried through.
+        Columns that name rows: not features, but kept.
     options : TableOptions, default=None
-        How the file is read.
+        Format of the file.
     """
     options = options or TableOptions()
     table = open_table(path, options)
@@ -204,7 +204,7 @@ def _check_drop(
 def _read_target(
     table: TableFile, target: str, column: npt.NDArray[Any], task: str
 ) -> tuple[str, npt.NDArray[Any], list[str]]:
-    """The task, the target as it needs it, and a remark if it had to be guessed from numbers."""
+    """The task, the target in its type, and a note if the task was guessed from numbers."""
     is_words = column.dtype.kind == "O"
     if is_words and task == REGRESSION:
         raise ValueError(
@@ -217,7 +217,7 @@ def _read_target(
     distinct = np.unique(column[~np.isnan(column)])
     whole = bool(np.all(distinct == np.round(distinct)))
     if task != REGRESSION and whole and np.any(np.abs(distinct) > LARGEST_WHOLE):
-        # Account numbers and the like: as floats, neighbours would be one class.
+        # Account numbers and the like: as floats, neighbouring numbers would be one class.
         return CLASSIFICATION, table.read([target], {target: "nominal"}).columns.values[0], []
     if task == "auto":
         few = whole and len(distinct) <= MOST_NUMBERED_CLASSES
@@ -250,7 +250,7 @@ def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
 
 
 def _check_labels_repeat(path: object, target: str, y: npt.NDArray[Any]) -> None:
-    """Raise if nearly every row has a label of its own, as names, texts and keys have."""
+    """Raise if nearly every row has a different label, as with names, texts and keys."""
     labels, counts = np.unique(y, return_counts=True)
     if len(y) < LEAST_JUDGED or len(labels) <= MOST_OWN_LABELS * len(y):
         return

@@ -1,4 +1,4 @@
-"""How predictions change with the features that matter most."""
+"""Effects of the most important features on predictions."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from bevel.data.columns import Columns
 __all__ = ["N_EFFECTS", "find_main_effects"]
 
 N_EFFECTS = 6
-N_POINTS = 30  # of a curve
-MOST_CLASSES = 5  # that a picture keeps apart
+N_POINTS = 30  # points of a curve
+MOST_CLASSES = 5  # classes that a figure can distinguish
 
 
 def find_main_effects(
@@ -24,8 +24,8 @@ def find_main_effects(
 ) -> tuple[Effect, ...]:
     """Partial dependence of the most important features, with standard errors where bags are known.
 
-    Features that no row or a single value has, and features without importance, are left out. Of
-    many classes those are kept whose probabilities change most.
+    Features without values, with a single value or without importance are left out. If there are
+    many classes, those are kept whose probabilities change most.
     """
     if not analysed.forest.n_trees or not len(X):
         return ()
@@ -46,13 +46,13 @@ def _effect(analysed: AnalysedForest, X: Columns, feature: int) -> Effect:
     options: dict[str, Any] = {"grid_resolution": N_POINTS}
     try:
         found = partial_dependence(analysed.estimator, X, feature, standard_error=True, **options)
-    except ValueError:  # trees without bags, or a single one
+    except ValueError:  # trees without bags, or a single tree
         found = partial_dependence(analysed.estimator, X, feature, **options)
     return _of_few_classes(found)
 
 
 def _of_few_classes(found: Effect) -> Effect:
-    """Only the classes whose probabilities change most, in their order."""
+    """The effect on the classes whose probabilities change most, in their order."""
     if found.classes is None or len(found.classes) <= MOST_CLASSES:
         return found
     kept = np.sort(np.argsort(-np.ptp(found.values, axis=0), kind="stable")[:MOST_CLASSES])

@@ -1,6 +1,6 @@
-"""How good predictions are: error, Cohen's kappa, area under the ROC curve, log loss.
+"""Metrics of predictions: error, Cohen's kappa, area under the ROC curve, log loss.
 
-A score that is not defined on the given rows is NaN, never a number that looks like a result.
+A metric that is not defined on the given rows is NaN.
 """
 
 import numpy as np
@@ -26,13 +26,13 @@ def chance_error(y: ArrayLike) -> float:
 def cohen_kappa(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     """Cohen's kappa: agreement beyond that of labels with the same shares drawn independently.
 
-    NaN when both sides hold one and the same label only: chance already agrees everywhere.
+    NaN when both sides hold a single common label: agreement by chance is then complete.
     """
     truth, predicted = np.asarray(y_true), np.asarray(y_pred)
     if len(np.union1d(truth, predicted)) < 2:
         return float("nan")
     kappa = float(cohen_kappa_score(truth, predicted))
-    return kappa if abs(kappa) > ROUNDING else 0.0  # constant predictions have none
+    return kappa if abs(kappa) > ROUNDING else 0.0  # constant predictions have kappa 0
 
 
 def roc_auc(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> float:
@@ -42,13 +42,13 @@ def roc_auc(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> 
     ----------
     y_true : array-like, shape (n_rows,)
     probabilities : array-like, shape (n_rows, n_classes)
-        In the order of `classes`.
+        Probabilities in the order of `classes`.
     classes : array-like, shape (n_classes,)
 
     Returns
     -------
     float
-        Classes that no row has, or all rows have, do not take part; NaN when none is left.
+        Area; classes that no row has, or all rows have, are left out. NaN when none is left.
     """
     truth, shares, labels = np.asarray(y_true), np.asarray(probabilities), np.asarray(classes)
     if len(labels) == 2:
@@ -68,7 +68,7 @@ def _area(positive: NDArray[np.bool_], score: NDArray[np.float64]) -> float:
 def log_loss(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) -> float:
     """Mean of −log p(true label), p kept off zero by the resolution of float64.
 
-    A label that is not among `classes` was not foreseen at all: its p is zero.
+    A label that is not among `classes` has probability zero.
     """
     truth, shares, labels = np.asarray(y_true), np.asarray(probabilities), np.asarray(classes)
     given = np.zeros(len(truth))
@@ -78,7 +78,7 @@ def log_loss(y_true: ArrayLike, probabilities: ArrayLike, classes: ArrayLike) ->
 
 
 def row_log_losses(given: NDArray[np.float64]) -> NDArray[np.float64]:
-    """−log p of each row, p being the probability that its true label was given."""
+    """−log p of each row, where p is the predicted probability of its true label."""
     floor = np.finfo(np.float64).eps
     losses: NDArray[np.float64] = -np.log(np.clip(given, floor, 1.0))
     return losses

@@ -1,4 +1,4 @@
-"""Rows of a file for a saved model: the columns of fit are found again by name, in any order."""
+"""Rows of a file for a saved model: the columns of fit are found by name, in any order."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ class ModelRows:
     y : ndarray of shape (n_rows,), or None
         True classes or values, if a target column is given.
     number : ndarray of int64, shape (n_rows,)
-        Of each row in the file; the first one below the header is 1.
+        Number of each row in the file; the first one below the header is 1.
     notes : tuple of str
-        What the user should know.
+        Notes for the user.
     ids : mapping of str to ndarray of object
         Columns that name the rows, as they are written in the file.
     """
@@ -57,16 +57,16 @@ def read_model_rows(
     Parameters
     ----------
     model : fitted estimator
-        As `bevel.load` returns it.
+        Model from `bevel.load`.
     path : Path
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
     target : str, default=None
         Column of true targets, classes or numbers as in the fit; rows that miss it
         are left out with a note.
     row_id : sequence of str
-        Columns that name rows, carried through.
+        Columns that name rows, kept in `ids`.
     options : TableOptions, default=None
-        How the file is read.
+        Format of the file.
     """
     table = open_table(path, options)
     names, unused = _columns_of_fit(model, table, target, row_id)
@@ -96,7 +96,7 @@ def read_model_rows(
 def _check_dates(
     model: Any, table: TableFile, names: Sequence[str], dates: Collection[str]
 ) -> None:
-    """Raise if numbers stand where fit saw dates."""
+    """Raise if a column holds numbers where fit saw dates."""
     for feature in sorted(model.fitted_forest_.encoding.dates):
         name = names[feature]
         if name not in dates:
@@ -119,7 +119,7 @@ def _columns_of_fit(
     features = set() if wanted is None else set(wanted)
     aside = {target, *(name for name in row_id if name not in features)}
     offered = [name for name in table.names if name not in aside]
-    if wanted is None:  # fitted to an array: only the positions say which is which
+    if wanted is None:  # fitted to an array, so columns are identified by position
         if len(offered) != model.n_features_in_:
             raise ValueError(
                 f"{table.source} must have the {model.n_features_in_} columns of fit, which had no "
@@ -153,7 +153,7 @@ def _remedy(wanted: Sequence[str], in_file: Collection[str], names: Sequence[str
 
 
 def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
-    """What fit saw in each column; a nominal column of numbers is compared as numbers."""
+    """Type of each column in the fit; a nominal column of numbers is compared as numbers."""
     words = {
         feature
         for feature, levels in model.fitted_forest_.encoding.nominal.items()
@@ -165,7 +165,7 @@ def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
 
 
 def _unseen_labels(model: Any, X: Columns) -> list[str]:
-    """Notes on labels that fit has not seen: another spelling would spoil predictions quietly."""
+    """Notes on labels that fit has not seen, such as other spellings, which spoil predictions."""
     notes = []
     for feature, levels in model.fitted_forest_.encoding.nominal.items():
         seen, column = set(levels.labels), X.values[feature]
@@ -179,7 +179,7 @@ def _unseen_labels(model: Any, X: Columns) -> list[str]:
 def _read_target(
     model: Any, table: TableFile, target: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
-    """True targets as the model writes them, and which rows have one."""
+    """True targets in the labels of the model, and which rows have one."""
     classes = getattr(model, "classes_", None)
     is_number = classes is None or classes.dtype.kind in "iuf"
     kind = "numeric" if is_number else "nominal"

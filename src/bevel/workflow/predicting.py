@@ -31,17 +31,17 @@ class Predictions:
     classes : sequence of str
         Names of the columns of `probabilities`.
     probabilities : ndarray of shape (n_rows, n_classes), or None
-        If requested.
+        Class probabilities, if requested.
     notes : tuple of str
-        What the user should know.
+        Notes for the user.
     interval : ndarray of shape (n_rows, 2), or None
         Ends of the prediction intervals, if requested.
     ids : mapping of str to ndarray of object
         Columns of the file that name the rows.
     outputs : sequence of str
-        Names of several outputs, which are columns of `values`; empty of one.
+        Names of several outputs, which are columns of `values`; empty for one output.
     scores : ndarray of shape (n_rows,), or None
-        Of an isolation forest, from `score_samples`.
+        Scores of an isolation forest, from `score_samples`.
     """
 
     values: npt.NDArray[Any]
@@ -54,7 +54,7 @@ class Predictions:
     scores: Floats | None = None
 
     def to_csv(self) -> str:
-        """One line per row: its names, the prediction, then what else was requested."""
+        """One line per row: its names, the prediction, then other requested values."""
         text = io.StringIO()
         writer = csv.writer(text, lineterminator="\n")
         names, columns = list(self.ids), [words.tolist() for words in self.ids.values()]
@@ -108,7 +108,7 @@ def predict_file(
     Parameters
     ----------
     model : fitted estimator
-        As `bevel.load` returns it.
+        Model from `bevel.load`.
     path : Path or Source
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
     proba : bool, default=False
@@ -116,9 +116,9 @@ def predict_file(
     interval : float, default=None
         Share of the rows that a prediction interval is to cover.
     row_id : sequence of str
-        Columns that name rows, carried through.
+        Columns that name rows, kept in `ids`.
     options : TableOptions, default=None
-        How the file is read.
+        Format of the file.
     """
     classes = getattr(model, "classes_", None)
     if proba and classes is None:
@@ -169,7 +169,7 @@ def _check_interval(model: Any, classes: npt.NDArray[Any] | None) -> None:
             "ask for `proba`."
         )
     if model.fitted_forest_.additive is not None:
-        return  # boosting says itself what it lacks
+        return  # boosting raises an error of its own
     if model.fitted_forest_.targets is None:
         raise ValueError(
             "`interval` needs a model that keeps the training targets; this one does not. Fit it "

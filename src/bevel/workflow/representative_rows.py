@@ -1,4 +1,4 @@
-"""Rows that are worth explaining: a typical one, the most doubtful one, the worst mistake."""
+"""Chooses rows to explain: a typical one, the most doubtful one, the worst mistake."""
 
 from __future__ import annotations
 
@@ -17,22 +17,22 @@ __all__ = ["RepresentativeRow", "find_representative_rows"]
 
 @dataclass(frozen=True)
 class RepresentativeRow:
-    """A row, and why it was chosen.
+    """A row, and the reason why it was chosen.
 
     Attributes
     ----------
     why : {"typical", "doubtful", "wrong", "asked"}
     place : int
-        Among the rows that were looked at.
+        Position among the evaluated rows.
     predicted : tuple of float
         Predictions of the forest: class probabilities, or one value.
     truth : float or None
         The true target, as position among the classes or as value, if it is known.
     spread : float
-        Standard deviation of the trees' predictions in regression, 0 in classification and of
+        Standard deviation of the trees' predictions in regression, 0 in classification and for
         boosting.
     number : int
-        How the row is called.
+        Number by which the row is called.
     """
 
     why: str
@@ -52,7 +52,7 @@ def find_representative_rows(
     *,
     adds_up: bool = False,
 ) -> list[RepresentativeRow]:
-    """Choose rows, each for one reason only.
+    """Choose rows, each for a single reason.
 
     - typical: the row that shares most leaves with other rows, among those predicted well;
     - doubtful: the one with the smallest lead of a class over the next, or the largest spread of
@@ -65,15 +65,15 @@ def find_representative_rows(
     forest : FlatForest
         The trees.
     leaves : ndarray of int32, shape (n, n_trees)
-        Into which the rows fall.
+        Leaves of the rows.
     predicted : ndarray of shape (n, n_classes), or (n, 1) in regression
         Predictions of the forest.
     truth : ndarray of shape (n,), or None
         Positions among the classes, or values.
     requested : sequence of int
-        Places of rows that are wanted anyway; they come last.
+        Positions of requested rows; they come last.
     adds_up : bool, default=False
-        Whether trees add up, as those of boosting; their values then say nothing of doubt.
+        Whether trees are added up, as in boosting; their spread then does not measure doubt.
     """
     is_classifier = predicted.shape[1] > 1 or forest.n_classes > 0
     error = _error(is_classifier, predicted, truth)
@@ -106,7 +106,7 @@ def find_representative_rows(
 
 
 def _error(is_classifier: bool, predicted: Floats, truth: npt.NDArray[Any] | None) -> Floats:
-    """Distance from the truth; zero where that is not known."""
+    """Distance from the truth; zero where it is not known."""
     if truth is None:
         return np.zeros(len(predicted))
     if is_classifier:
@@ -127,7 +127,7 @@ def _doubt(predicted: Floats) -> Floats:
 
 
 def _shared_leaves(leaves: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
-    """Over all trees, how many rows each row shares its leaf with: Breiman's proximity, summed."""
+    """Number of rows that each row shares its leaf with, summed over trees: Breiman's proximity."""
     shared = np.zeros(len(leaves), dtype=np.int64)
     for leaf in leaves.T:
         shared += np.bincount(leaf)[leaf]

@@ -1,4 +1,4 @@
-"""What fitting and tuning on a file of rows give."""
+"""Results of fitting and tuning on a file of rows."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ class FitResult:
     ----------
     model : estimator
     scores : dict of str to Estimate
-        Each with its 95 % interval.
+        Scores, each with its 95 % interval.
     scored_by : {"out-of-bag", "cross-validated"}
     rows : LabelledRows
-        What was read from the file; ``rows.notes`` has remarks on how it was read.
+        Rows of the file; ``rows.notes`` has notes on how it was read.
     settings : Settings
-        With which the forest was grown.
+        Settings of the forest.
     seconds : float
         Time to grow the trees.
     out_of_bag : ndarray or None
@@ -68,11 +68,11 @@ class TuneResult:
     Attributes
     ----------
     model : estimator
-        With the best parameters; fitted unless ``refit=False``.
+        Estimator with the best parameters; fitted unless ``refit=False``.
     found : TuningResult
         All candidates, and the best.
     rows : LabelledRows
-        What was read from the file.
+        Rows of the file.
 
     Examples
     --------

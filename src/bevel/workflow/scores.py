@@ -1,7 +1,7 @@
-"""Scores of predictions with the interval that other rows of the same kind would put them in.
+"""Scores of predictions with confidence intervals over the choice of the rows.
 
-The intervals are of 95 % and come from the rows: each row's influence on the score gives its
-standard error. They do not contain what another training set would change.
+The intervals are of 95 % and derived from the rows: each row's influence on the score gives its
+standard error. They do not include the variation between training sets.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ __all__ = [
     "zero_probability_note",
 ]
 
-LARGEST_BRIER = 2.0  # of three classes or more; of two it is 1
+LARGEST_BRIER = 2.0  # for three classes or more; for two it is 1
 
 
 @dataclass(frozen=True)
@@ -63,8 +63,8 @@ def mean_estimate(values: Floats) -> Estimate:
 def paired_share_estimate(difference: Floats) -> Estimate:
     """Mean of differences of paired zeros and ones, with the interval of Bonett and Price.
 
-    One more row is counted on either side, so that few or no differing pairs do not pass for
-    certainty.
+    One more row is counted on either side, so that few or no differing pairs do not give an
+    interval of zero width.
     """
     n = len(difference)
     more, fewer = (np.count_nonzero(difference == side) + 1 for side in (1, -1))
@@ -76,14 +76,14 @@ def paired_share_estimate(difference: Floats) -> Estimate:
 
 def classification_scores(codes: AnyInts, probabilities: Floats) -> dict[str, Estimate]:
     """Error, Cohen's kappa, area under the ROC curve (mean of one against the rest), log loss and
-    Brier score, as scikit-learn defines them; what is not defined on the rows is left out.
+    Brier score, as scikit-learn defines them; scores that are not defined on the rows are left out.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n_rows,)
         Positions of the true classes.
     probabilities : ndarray of shape (n_rows, n_classes)
-        Predicted; without NaN.
+        Predicted probabilities, without NaN.
     """
     predicted = probabilities.argmax(axis=1)
     truth = np.eye(probabilities.shape[1])[codes]
@@ -106,9 +106,9 @@ def classification_scores(codes: AnyInts, probabilities: Floats) -> dict[str, Es
 
 
 def zero_probability_note(codes: AnyInts, probabilities: Floats) -> str:
-    """A sentence on log loss where true classes got no vote at all: it then counts these rows.
+    """A sentence on log loss if some true classes have probability zero, which dominate it.
 
-    Out of bag it happens more often than on new rows, which all trees predict.
+    Out of bag this is more frequent than on new rows, which all trees predict.
     """
     count = int(np.count_nonzero(probabilities[np.arange(len(codes)), codes] == 0.0))
     if count == 0:
@@ -124,8 +124,8 @@ def zero_probability_note(codes: AnyInts, probabilities: Floats) -> str:
 
 
 def row_brier_scores(probabilities: Floats, truth: Floats) -> Floats:
-    """What each row contributes to scikit-learn's Brier score: squared differences, summed over
-    the classes; of two classes, whose differences are the same, one counts."""
+    """Contribution of each row to scikit-learn's Brier score: squared differences, summed over
+    the classes; for two classes, whose differences are equal, one counts."""
     squared = np.asarray((probabilities - truth) ** 2, dtype=np.float64)
     return squared[:, 1] if squared.shape[1] == 2 else squared.sum(axis=1)
 
@@ -134,9 +134,9 @@ def kappa_estimate(codes: AnyInts, predicted: AnyInts, n_classes: int) -> Estima
     """Cohen's kappa, κ = (p_o − p_e) / (1 − p_e), with the interval of Fleiss, Cohen and Everitt.
 
     p_o is the share of rows on which truth and prediction agree, p_e the share on which labels
-    drawn independently from the shares of both would. None where both hold one and the same label
-    only. Without a wrong row there is no spread: then Wilson's interval of the error is divided by
-    the chance error 1 − p_e.
+    drawn independently from the shares of both would. None if both hold a single common label.
+    Without a wrong row there is no spread: then Wilson's interval of the error is divided by the
+    chance error 1 − p_e.
     """
     n_rows = len(codes)
     of_truth, of_predicted = (np.bincount(each, minlength=n_classes) for each in (codes, predicted))
@@ -147,7 +147,7 @@ def kappa_estimate(codes: AnyInts, predicted: AnyInts, n_classes: int) -> Estima
     chance = 1.0 - int(of_truth @ of_predicted) / n_rows**2  # 1 − p_e
     if right.all():
         return Estimate(1.0, 1.0 - share_estimate(0, n_rows).high / chance, 1.0)
-    # Derivatives of p_o and p_e by the weight of a row, put together by the rule of quotients.
+    # Derivatives of p_o and p_e by the weight of a row, combined by the quotient rule.
     of_agreement = right - right.mean()
     of_chance = (of_predicted[codes] + of_truth[predicted]) / n_rows - 2.0 * (1.0 - chance)
     influence = (of_agreement - (1.0 - kappa) * of_chance) / chance
@@ -155,7 +155,7 @@ def kappa_estimate(codes: AnyInts, predicted: AnyInts, n_classes: int) -> Estima
 
 
 def _area_estimate(areas: Sequence[tuple[float, Floats]], n_rarest: int) -> Estimate:
-    """Mean of areas; perfect ones have no spread, only as many rows as the rarest class has."""
+    """Mean of areas; perfect ones have no spread, so the size of the rarest class is used."""
     value = float(np.mean([area for area, _ in areas]))
     influence = np.mean([each for _, each in areas], axis=0)
     if not influence.any():
@@ -193,7 +193,7 @@ def regression_scores(y: Floats, predicted: Floats) -> dict[str, Estimate]:
 
 
 def row_losses(y: npt.NDArray[Any], predictions: Floats, task: str) -> Floats:
-    """What each row contributes to the error: wrong or not, or the squared difference.
+    """Contribution of each row to the error: wrong or not, or the squared difference.
 
     `y` holds positions of classes, or values; `predictions` probabilities (n_rows, n_classes), or
     values (n_rows,). A row without a prediction has NaN.

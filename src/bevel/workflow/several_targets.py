@@ -35,11 +35,11 @@ class OutputFit:
     scores : dict of str to dict of str to Estimate
         Out-of-bag scores of each output; empty if no row is out of a bag.
     rows : LabelledRows
-        What was read from the file, with the first of the targets.
+        Rows of the file, with the first of the targets.
     targets : tuple of str
-        Their names.
+        Names of the targets.
     settings : Settings
-        With which the forest was grown.
+        Settings of the forest.
     seconds : float
         Time to grow the trees.
     y : Columns
@@ -65,7 +65,7 @@ class OutputFit:
 
 
 def split_targets(data: Source, target: str, options: TableOptions) -> tuple[str, ...]:
-    """Names of the target columns: those between commas, unless a column has the whole name."""
+    """Names of the target columns, separated by commas, unless a column has the whole name."""
     if "," not in target or target in open_table(data, options).names:
         return (target,)
     names = tuple(name.strip() for name in target.split(","))
@@ -100,11 +100,11 @@ def fit_outputs(
     targets : sequence of str
         Columns to predict, all of them classes or all of them numbers.
     settings : Settings
-        With which the forest is grown; without a number of trees, as many as the estimator has.
+        Settings of the forest; by default it has as many trees as the estimator.
     task, drop, nominal, keep_id, weights, row_id, options
-        As in `read_labelled_rows`.
+        Parameters as in `read_labelled_rows`.
     on_progress : callable
-        Called with the name of the step, the number of its parts done, and the number of all.
+        Called with the name of the step, the number of its parts done, and their total.
     """
     parts = [
         read_labelled_rows(

@@ -1,4 +1,4 @@
-"""Quantiles of the targets of rows, for pages: where targets may lie, and whether they do."""
+"""Quantiles of the targets of rows, for pages, with their coverage."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from bevel.workflow.scores import Estimate, share_estimate
 __all__ = ["Band", "TargetQuantiles", "find_target_quantiles"]
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
-MOST_MEMBERS = 2e7  # training rows times trees: above a gigabyte for a moment
+MOST_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a moment
 
 NOT_KEPT = (
     "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
@@ -47,9 +47,9 @@ class Band:
     Attributes
     ----------
     share : float
-        Of targets that should be inside.
+        Share of targets that should be inside.
     covered : Estimate or None
-        Share that is; None if the targets are not known.
+        Observed share; None if the targets are not known.
     width : float
         Median over rows of the distance between its ends.
     """
@@ -66,9 +66,9 @@ class TargetQuantiles:
     Attributes
     ----------
     quantiles : RowQuantiles or None
-        Of the rows that were looked at.
+        Quantiles of the evaluated rows.
     missing : str
-        Why there are none, and how to get them; empty if there are some.
+        Reason why there are none, and how to get them; empty if there are some.
     """
 
     quantiles: RowQuantiles | None
@@ -87,19 +87,19 @@ def find_target_quantiles(
     X: Columns,
     y: npt.NDArray[Any] | None,
 ) -> TargetQuantiles:
-    """Quantiles of the targets of some rows, by a regressor.
+    """Find quantiles of the targets of some rows, for a regressor.
 
     Parameters
     ----------
     analysed : AnalysedForest
         The forest.
     rows : EvaluationRows
-        Those to look at.
+        Rows to evaluate.
     row_kind : {"new", "out-of-bag", "grown on"}
         Whether the forest was grown on them.
     X, y : Columns and ndarray
-        All rows that were given, and their targets if these are known; if the forest was grown on
-        them, its training targets.
+        All given rows, and their targets if these are known; if the forest was grown on the rows,
+        these are its training targets.
     """
     if row_kind == "grown on":
         return TargetQuantiles(None, GROWN_ON)
@@ -115,7 +115,7 @@ def find_target_quantiles(
 def _training_targets(
     analysed: AnalysedForest, row_kind: str, X: Columns, y: npt.NDArray[Any] | None
 ) -> tuple[KeptTargets | None, str]:
-    """Training targets of the leaves, or why there are none."""
+    """Training targets of the leaves, or the reason why there are none."""
     kept = analysed.kept_targets()
     if kept is not None:
         return kept, ""
@@ -125,7 +125,7 @@ def _training_targets(
         return None, TOO_MANY
     try:
         return training_targets(analysed, X, y), ""
-    except ValueError:  # the rows are those of the fit, and do not give what leaves predict
+    except ValueError:  # the rows look like those of the fit but contradict the leaf predictions
         return None, WEIGHTED
 
 

@@ -27,15 +27,15 @@ def tune_rows(
     Parameters
     ----------
     data : LabelledRows
-        What to learn from.
+        Rows to learn from.
     settings : Settings
-        Of the first candidate.
+        Settings of the first candidate.
     grid : {"auto", "sporf"}
         Candidates of general use, or SPORF's grid.
     all_powers : bool
-        With "sporf": d = p² too, however many that are.
+        With "sporf", try d = p² too, even if these directions are many.
     **options
-        As `bevel.tune` takes them.
+        Options of `bevel.tune`.
     """
     if grid not in GRIDS:
         raise wrong_value("grid", '"auto" or "sporf"', grid, "Leave it out for the usual ones.")
@@ -62,11 +62,11 @@ def with_parameter_file(settings: Settings, path: Path, data: LabelledRows) -> S
     Parameters
     ----------
     settings : Settings
-        Its projection must be a default: the file's would contradict another one.
+        Settings whose projection must be a default: that of the file would contradict another one.
     path : Path
-        Written by `bevel tune --out`.
+        File written by `bevel tune --out`.
     data : LabelledRows
-        What to learn from.
+        Rows to learn from.
     """
     default = Settings()
     given = (settings.projection, settings.n_projections)

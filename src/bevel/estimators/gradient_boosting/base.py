@@ -1,4 +1,4 @@
-"""What boosting classifier and regressor share."""
+"""Base of the boosting classifier and regressor."""
 
 from __future__ import annotations
 
@@ -78,15 +78,15 @@ class ObliqueBoosting(
 
     @abstractmethod
     def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
-        """Check y and the weights; set what the estimator remembers of them."""
+        """Check y and the weights, and set the attributes that depend on them."""
 
     @abstractmethod
     def _read_validation(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
-        """The same for validation rows, whose classes must be those of y."""
+        """Check the target of validation rows, whose classes must be those of y."""
 
     @abstractmethod
     def _checked_target(self, values: Floats) -> Floats:
-        """Targets that were read before, or an error that says what the loss needs."""
+        """Return targets that were read before, or raise if the loss does not allow them."""
 
     @whole_or_not_at_all
     def fit(
@@ -115,13 +115,13 @@ class ObliqueBoosting(
             Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; None weighs all rows equally. A row of weight zero
-            is as good as absent.
+            has no effect.
         X_val : array, data frame or sparse matrix of shape (n_validation, n_features), default=None
-            Rows by whose loss fit decides when to stop.
+            Validation rows, whose loss decides when to stop.
         y_val : array-like of shape (n_validation,), default=None
-            Their targets.
+            Targets of the validation rows.
         sample_weight_val : array-like of shape (n_validation,), default=None
-            Their weights.
+            Weights of the validation rows.
 
         Returns
         -------
@@ -165,7 +165,7 @@ class ObliqueBoosting(
         return constraints
 
     def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
-        """The fitted forest, with what its validation rows say of it."""
+        """The fitted forest, with the residuals of its validation rows."""
         before = work.before
         forest = fitted.forest
         if before is not None:
@@ -197,7 +197,7 @@ class ObliqueBoosting(
         check_validation(
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
         )
-        read_scorer(self.scoring, True)  # raises for a name that is none
+        read_scorer(self.scoring, True)  # raises for unknown names
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -233,7 +233,7 @@ class ObliqueBoosting(
     def _with_validation(
         self, dataset: Dataset, target: BoostingTarget, X_val: Any, y_val: Any, weights: Any
     ) -> tuple[Dataset, BoostingTarget]:
-        """Dataset and target with validation rows behind the training rows."""
+        """Dataset and target with validation rows appended to the training rows."""
         if not (X_val.shape[0] if hasattr(X_val, "shape") else len(X_val)):
             raise ValueError(
                 "X_val must have at least one row; got none. Leave X_val and y_val out to hold out "
@@ -282,11 +282,11 @@ class ObliqueBoosting(
         )
 
     def _quantiles(self) -> list[float]:
-        """The levels that the loss predicts or cuts at, if it has any."""
+        """Levels of the quantiles that the loss predicts or cuts at, if any."""
         return [0.5]
 
     def _user_loss(self, target: BoostingTarget) -> UserLoss | None:
-        """The user's own loss; None for a loss of the library."""
+        """User-defined loss; None for a loss of the library."""
         if not callable(self.loss):
             return None
         loss = self._make_user_loss(target)
@@ -299,7 +299,7 @@ class ObliqueBoosting(
         return loss
 
     def _scorer(self, X: Any, X_val: Any, target: BoostingTarget) -> ValidationScorer | None:
-        """What decides when to stop instead of the loss."""
+        """Scorer that decides when to stop instead of the loss; None if there is none."""
         classes = getattr(self, "classes_", None)
         scorer = read_scorer(self.scoring, classes is not None)
         if scorer is None or target.validates is None:
@@ -312,7 +312,7 @@ class ObliqueBoosting(
         return ValidationScorer(scorer, rows, truth, weights, additive, classes)
 
     def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
-        """Residuals of the validation rows, of a regressor."""
+        """Residuals of the validation rows; for regressors only."""
         return None
 
     def _boost(
@@ -337,7 +337,7 @@ class ObliqueBoosting(
         )
 
     def _warm_start_seed(self, before: FittedForest) -> int:
-        assert before.seed is not None  # boosting never chooses among trees
+        assert before.seed is not None  # boosting never selects trees
         return before.seed
 
     def _record(self, fitted: BoostingFit, before: FittedForest | None) -> BoostingRecord:

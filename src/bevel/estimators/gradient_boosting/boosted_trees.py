@@ -1,4 +1,4 @@
-"""What boosting estimators do with the trees that fit has grown."""
+"""Methods of boosting estimators that read the fitted trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class BoostedTrees(GrownTrees):
 
     @property
     def n_iter_(self) -> int:
-        """Iterations that are kept."""
+        """Number of iterations in the model."""
         fitted = self.fitted_forest_
         return int(fitted.forest.n_trees // _additive(fitted).n_outputs)
 
@@ -42,7 +42,7 @@ class BoostedTrees(GrownTrees):
 
     @property
     def baseline_prediction_(self) -> Floats:
-        """What the outputs start from, before any tree."""
+        """Initial values of the outputs, before the first tree."""
         return np.array(_additive(self.fitted_forest_).baseline)
 
     @property
@@ -77,14 +77,14 @@ class BoostedTrees(GrownTrees):
             try:
                 return add_trees(predictor, _additive(fitted), X, n_threads, reading)
             except NumberTooLargeError:
-                pass  # the slower conversion raises an error that names the place
+                pass  # the slower conversion raises an error that names the row and column
         rows = encode_rows(self, X)
         fitted = self._fitted
         n_threads = count_threads(self.n_jobs)
         return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
-        """The same after each iteration."""
+        """Sums of the trees of each row and output, after each iteration."""
         rows = encode_rows(self, X)
         fitted, n_threads = self._fitted, count_threads(self.n_jobs)
         additive, predictor = _additive(fitted), fitted.packed_predictor

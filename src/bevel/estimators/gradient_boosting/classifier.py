@@ -28,8 +28,8 @@ from bevel.training.progress import Callback
 class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: ignore[misc]
     """Gradient boosting of trees that cut single features and oblique directions.
 
-    Each iteration adds a tree that lowers the logarithmic loss, one for each class if there are
-    three and more. Trees cut single features and, by default, sparse combinations of them, which
+    Each iteration adds a tree that lowers the logarithmic loss, or one for each class if there are
+    three or more. Trees cut single features and, by default, sparse combinations of them, which
     are drawn anew for each iteration.
 
     Parameters
@@ -44,7 +44,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     baseline_prediction_ : ndarray of shape (n_outputs,)
         Prediction before the first tree, on the scale of the trees.
     n_iter_ : int
-        Iterations that are kept.
+        Number of iterations in the model.
     train_score_ : ndarray of shape (n_iterations,)
         Minus the mean loss on the training rows, after each iteration.
     validation_score_ : ndarray of shape (n_iterations,)
@@ -130,7 +130,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -146,7 +146,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -162,7 +162,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -178,12 +178,12 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes_)
-            One column only for two classes.
+            A single column for two classes.
         """
         raw = self._raw(X)
         return raw[:, 0] if raw.shape[1] == 1 else raw
@@ -194,7 +194,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Yields
         ------
@@ -210,7 +210,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Yields
         ------
@@ -226,12 +226,12 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Yields
         ------
         ndarray of shape (n_rows,) or (n_rows, n_classes_)
-            As `decision_function` gives them.
+            Sums as in `decision_function`.
         """
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
@@ -269,7 +269,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         return values
 
     def _check_classes(self, classes: npt.NDArray[Any]) -> None:
-        """Refuse a single class where nothing is known of the loss; else it has probability 1."""
+        """Raise for a single class with a user-defined loss; otherwise it has probability 1."""
         if len(classes) < 2 and callable(self.loss):
             raise ValueError(
                 "y must have at least two classes with a loss of one's own; got one class, "

@@ -1,4 +1,4 @@
-"""Which training rows a boosting estimator holds out, if any."""
+"""Choice of the training rows that a boosting estimator holds out, if any."""
 
 from __future__ import annotations
 
@@ -39,9 +39,9 @@ class HoldsOutRows(ABC):
     def _hold_out(
         self, target: BoostingTarget, seed: int, choose: Callable[..., npt.NDArray[np.bool_]]
     ) -> tuple[BoostingTarget, bool]:
-        """Which rows validate, if any, and whether all rows are fitted again afterwards.
+        """Choose the rows that validate, if any, and whether all rows are fitted again afterwards.
 
-        choose: as `hold_out` of validation.py.
+        choose: function such as `hold_out` of validation.py.
         """
         n_rows = len(target.values)
         automatic = self.early_stopping == "auto"
@@ -61,7 +61,7 @@ class HoldsOutRows(ABC):
         except ValueError:
             if not automatic or self._scores():
                 raise
-            return target, False  # a class with a single row, for example
+            return target, False  # such as a class with a single row
         return replace(target, validates=validates), refits
 
     def _may_refit(self, target: BoostingTarget, n_rows: int) -> bool:
@@ -75,13 +75,13 @@ class HoldsOutRows(ABC):
         )
 
     def _measures(self, target: BoostingTarget) -> bool:
-        """Whether there is something that early stopping can compare."""
+        """Whether there is a loss or score that early stopping can compare."""
         if not callable(self.loss) or self._scores():
             return True
         return self._make_user_loss(target).measures()
 
     def _scores(self) -> bool:
-        """Whether a scorer decides when to stop, not the loss."""
+        """Whether a scorer, not the loss, decides when to stop."""
         return not (isinstance(self.scoring, str) and self.scoring == "loss")
 
     def _make_user_loss(self, target: BoostingTarget) -> UserLoss:

@@ -30,7 +30,7 @@ from bevel.training.progress import Callback
 from bevel.training.threads import count_threads
 
 MOST_QUANTILES = 99
-# How the spread of targets grows with their mean, as a power; of other losses it does not.
+# The spread of targets grows with this power of their mean; for other losses it is constant.
 SPREAD = {"poisson": 0.5, "gamma": 1.0}
 # Share of the residuals that the Huber loss counts by their squares.
 HUBER_SHARE = 0.9
@@ -55,7 +55,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     baseline_prediction_ : ndarray of shape (n_outputs,)
         Prediction before the first tree, on the scale of the trees.
     n_iter_ : int
-        Iterations that are kept.
+        Number of iterations in the model.
     train_score_ : ndarray of shape (n_iterations,)
         Minus the mean loss on the training rows, after each iteration.
     validation_score_ : ndarray of shape (n_iterations,)
@@ -141,12 +141,12 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
         ndarray of shape (n_rows,), or (n_rows, n_quantiles) if `quantile` is a list
-            Mean, median or quantile, by the loss; several quantiles ascend in each row.
+            Mean, median or quantile, depending on the loss; several quantiles ascend in each row.
         """
         raw = self._raw(X)
         return _additive(self._fitted).values(raw)
@@ -157,7 +157,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Yields
         ------
@@ -170,7 +170,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Interval in which the target of each row lies with a given probability.
 
-        It needs validation rows at fit (`X_val`, or early stopping), whose residuals say how far
+        It needs validation rows at fit (`X_val`, or early stopping), whose residuals show how far
         targets are from predictions. If new rows are like them, the interval covers at least the
         given share of targets on average over all rows (split conformal prediction: Vovk et al.
         2005, Lei et al. 2018); that the same rows chose the number of iterations is neglected. With
@@ -180,7 +180,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         coverage : float, default=0.9
             Share of targets that should be inside, between 0 and 1.
 
@@ -213,12 +213,12 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         return calibration.between(found[:, 0], found[:, -1], coverage)
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R² of the predictions; a model of several quantiles has none.
+        """R² of the predictions; not defined for several quantiles.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         y : array-like of shape (n_rows,)
             Targets.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -227,7 +227,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         Returns
         -------
         float
-            One is best.
+            R²; the best value is 1.
         """
         if _additive(self.fitted_forest_).link == "sorted":
             raise ValueError(
@@ -246,7 +246,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
                 'example loss="quantile", quantile=0.9.'
             )
         if self._has_many_quantiles():
-            self._quantiles()  # checks them
+            self._quantiles()  # raises for invalid ones
 
     def _has_many_quantiles(self) -> bool:
         return isinstance(self.quantile, Iterable)

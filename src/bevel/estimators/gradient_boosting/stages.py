@@ -1,4 +1,4 @@
-"""The stages of a boosting fit: which directions, how many iterations, then all rows."""
+"""The stages of a boosting fit: choice of directions, number of iterations, fit of all rows."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from bevel.training.validation_scorer import ValidationScorer
 
 __all__ = ["FIRST_STAGE", "BoostingWork", "FitsInStages"]
 
-# What progress bars call the stages.
+# Names of the stages in progress bars.
 FIRST_STAGE = "boosting"
 FEATURES_STAGE = "boosting, single features"
 REFIT_STAGE = "boosting all rows"
@@ -33,7 +33,7 @@ REFIT_STAGE = "boosting all rows"
 
 @dataclass(frozen=True, eq=False)
 class BoostingWork:
-    """What a stage grows trees on, and how."""
+    """Rows, targets and options that a stage grows trees with."""
 
     dataset: Dataset
     target: BoostingTarget
@@ -45,7 +45,7 @@ class BoostingWork:
 
 
 class FitsInStages(ABC):
-    """Compares directions on validation rows, if there are any, and may fit all rows again."""
+    """Compares directions on validation rows, if there are any, and may refit on all rows."""
 
     learning_rate: float | str
     warm_start: bool
@@ -53,11 +53,11 @@ class FitsInStages(ABC):
     @property
     @abstractmethod
     def n_iter_(self) -> int:
-        """Iterations of what is fitted."""
+        """Number of iterations in the model."""
 
     @abstractmethod
     def _members(self) -> Any:
-        """Projections that the user asks for; None: the library chooses."""
+        """Projections chosen by the user; None: the library chooses."""
 
     @abstractmethod
     def _boost(
@@ -67,7 +67,7 @@ class FitsInStages(ABC):
 
     @abstractmethod
     def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
-        """A fitted forest of what a stage has grown."""
+        """Make the fitted forest of the trees of a stage."""
 
     def _fit_in_stages(self, work: BoostingWork, refits: bool) -> None:
         candidates = self._candidates(work)
@@ -81,16 +81,16 @@ class FitsInStages(ABC):
             self._fitted = self._refit(work, families)
 
     def _interruption(self) -> KeyboardInterrupt:
-        """What Ctrl-C raises once the estimator has what was grown."""
+        """The exception of Ctrl-C, raised once the estimator has the trees grown so far."""
         return KeyboardInterrupt(
             f"fit was interrupted; the estimator has the {self.n_iter_} iterations of its last "
             "stage that were done, and can predict by them."
         )
 
     def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
-        """Features beside combinations; where rows validate a regression, also features alone.
+        """Directions to try: features with combinations; in validated regressions, features alone.
 
-        In classification the held-out rows have not found better directions, only other ones.
+        In classification, held-out rows have not led to better choices of directions.
         """
         members = self._members()
         kinds = [members]
@@ -108,7 +108,7 @@ class FitsInStages(ABC):
         families: list[FamilySpec],
         features_alone: list[FamilySpec],
     ) -> tuple[list[FamilySpec], BoostingFit]:
-        """Features alone if they are clearly better; after Ctrl-C what is there."""
+        """Choose features alone if they are clearly better; after Ctrl-C, the first fit."""
         grow = partial(self._boost, work, features_alone, FEATURES_STAGE)
         fitted = _unless_interrupted(grow)
         if fitted is None:
@@ -118,10 +118,10 @@ class FitsInStages(ABC):
         return families, first
 
     def _refit(self, work: BoostingWork, families: list[FamilySpec]) -> FittedForest:
-        """A model of all rows, whose number of iterations follows from the held-out ones.
+        """Fit all rows, with a number of iterations that follows from the held-out ones.
 
-        It keeps the validation scores and residuals of the first fit, which are those of rows that
-        no tree of it was grown on. After Ctrl-C the estimator has the first fit.
+        The validation scores and residuals of the first fit are kept, since none of its trees was
+        grown on these rows. After Ctrl-C the estimator has the first fit.
         """
         first = self._fitted
         work = replace(
@@ -150,7 +150,7 @@ class FitsInStages(ABC):
 
 
 def _unless_interrupted(grow: Callable[[], BoostingFit]) -> BoostingFit | None:
-    """What a later stage has grown; None after Ctrl-C, where the earlier stages count."""
+    """Grow a later stage; None after Ctrl-C, so that the earlier stages are used."""
     try:
         fitted = grow()
     except KeyboardInterrupt:

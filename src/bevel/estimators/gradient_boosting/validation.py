@@ -19,14 +19,14 @@ __all__ = ["append_rows", "check_validation", "hold_out", "validation_rows"]
 def check_validation(
     given: tuple[Any, Any, Any], early_stopping: bool | str, refit: bool | str, warm_start: bool
 ) -> None:
-    """Raise if validation rows, early stopping and refit do not go together.
+    """Raise if validation rows, early stopping and refit contradict each other.
 
     Parameters
     ----------
     given : tuple
         X_val, y_val and sample_weight_val, as given to fit.
     early_stopping, refit, warm_start : bool or str
-        As given to the estimator.
+        Parameters as given to the estimator.
     """
     X_val, y_val, sample_weight_val = given
     if (X_val is None) != (y_val is None):
@@ -66,9 +66,9 @@ def validation_rows(
     Parameters
     ----------
     X, X_val : array, data frame or sparse matrix
-        As given to fit; X_val may be None.
+        Rows as given to fit; X_val may be None.
     target : BoostingTarget
-        Of training rows, and of validation rows behind them or among them.
+        Targets of the training rows, with validation rows appended or among them.
     """
     assert target.validates is not None
     weights = target.weights
@@ -88,18 +88,18 @@ def append_rows(
     rows: npt.NDArray[np.float32],
     validation: BoostingTarget,
 ) -> tuple[Dataset, BoostingTarget]:
-    """Dataset and target with validation rows behind the training rows.
+    """Dataset and target with validation rows appended to the training rows.
 
     Parameters
     ----------
     dataset : Dataset
         Training rows.
     target : BoostingTarget
-        Their targets.
+        Targets of the training rows.
     rows : ndarray of float32
         Validation rows, encoded as the training rows are.
     validation : BoostingTarget
-        Their targets.
+        Targets of the validation rows.
     """
     n_before, n = len(dataset.X), len(dataset.X) + len(rows)
     X = np.empty((n, rows.shape[1]), dtype=np.float32, order="F")
@@ -117,7 +117,7 @@ def append_rows(
 def hold_out(
     target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
-    """Which training rows validate, of each class alike.
+    """Choose the training rows that validate, stratified by class.
 
     Parameters
     ----------
@@ -128,7 +128,7 @@ def hold_out(
     fraction : float
         Share of the rows to hold out.
     seed : int
-        Of the choice.
+        Seed of the choice.
     """
     n_rows = len(target.values)
     try:

@@ -50,7 +50,7 @@ from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget, train
 
-FEW_ROWS = 256  # that max_samples="auto" draws for a tree
+FEW_ROWS = 256  # rows that max_samples="auto" draws for a tree
 USUAL_OFFSET = -0.5
 SEED_OF_COLUMNS = 0x9E3779B97F4A7C15  # changes the seed of the bags into that of `max_features`
 FEWEST_COMBINED = 2  # features of a direction that is not along an axis
@@ -140,10 +140,10 @@ class ObliqueIsolationForest(
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Training rows; NaN and None are missing values.
         y : object, default=None
-            Not used: the forest has no target.
+            Ignored: the forest has no target.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; only their ratios count. A row of weight two counts
-            for two in the leaves that it falls into, one of weight zero is as good as absent.
+            for two in the leaves that it falls into; a row of weight zero has no effect.
 
         Returns
         -------
@@ -188,11 +188,11 @@ class ObliqueIsolationForest(
         if self.scale != "auto":
             return self.scale
         members = _read_members(self.projection, n_features)
-        # Not "quantile", as in other forests: it would dampen what is to be found.
+        # Not "quantile" as in other forests, which would compress outliers.
         return "standard" if combines_units(members) else None
 
     def _seed_of(self, before: FittedForest | None, n_samples: int) -> int:
-        """A new seed, or that of the trees there are."""
+        """Draw a new seed, or return that of the existing trees."""
         if before is None:
             return draw_seed(self.random_state)
         assert before.isolation is not None
@@ -214,7 +214,7 @@ class ObliqueIsolationForest(
         n_columns: int,
         n_threads: int,
     ) -> FlatForest:
-        """The trees there are, and new ones up to `n_estimators`."""
+        """Add new trees to the existing ones, up to `n_estimators`."""
         trees = range(0 if before is None else before.forest.n_trees, self.n_estimators)
         if before is not None and not len(trees):
             return before.forest
@@ -285,7 +285,7 @@ class ObliqueIsolationForest(
         return min(int(size), n_rows)
 
     def _set_offset(self, dataset: Dataset, weights: Floats | None, n_threads: int) -> None:
-        """The score that a share of the training rows falls below."""
+        """Set the offset to the score that a share of the training rows falls below."""
         isolation = self._fitted.isolation
         assert isolation is not None
         lengths = self._fitted.packed_predictor.values(dataset.X, n_threads)
@@ -299,24 +299,24 @@ class ObliqueIsolationForest(
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to score.
 
         Returns
         -------
         ndarray of shape (n_rows,)
-            -2^(-h / c) with the mean path length h of the row and the usual one, c: from -1 for
+            -2^(-h / c) with the mean path length h of the row and the expected one, c: from -1 for
             rows that are isolated at once to 0.
         """
         lengths: Floats = self._predict_with("values", X)
         return self._isolation.scores(lengths)
 
     def decision_function(self, X: Any) -> Floats:
-        """Score of each row less `offset_`: below zero for outliers.
+        """Score of each row minus `offset_`: below zero for outliers.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to score.
 
         Returns
         -------
@@ -331,7 +331,7 @@ class ObliqueIsolationForest(
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -352,7 +352,7 @@ class ObliqueIsolationForest(
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
-        """None: splits are random, so that they say nothing of the features."""
+        """Not available: splits are random and do not reflect the importance of features."""
         raise AttributeError(
             "feature_importances_ needs splits that were chosen by a target; got an isolation "
             "forest, whose splits are random. To see what makes rows outliers, fit an "

@@ -1,4 +1,4 @@
-"""Fits boosting to a scanned table: the ordinary one, on columns that may be in a mapped file."""
+"""Fits boosting to a scanned table, on columns that may be in a mapped file."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ __all__ = ["fit_boosting"]
 
 MOST_ROWS = 2**30
 # Bytes of a row: target twice, weight, gradients, whole numbers and row numbers with their buffers;
-# for each output the prediction, and what the loss keeps of it.
+# for each output the prediction, and what the loss stores for it.
 ROW_STATE, OUTPUT_STATE = 90, 16
 
 
@@ -55,9 +55,9 @@ def fit_boosting(
     Parameters
     ----------
     estimator : ObliqueBoosting
-        What to fit.
+        Estimator to fit.
     scanned : ScannedTable
-        From `scan`.
+        Table from `scan`.
     targets : tuple
         y and sample_weight as given to fit: None.
     validation : tuple
@@ -99,7 +99,7 @@ def _fit(estimator: ObliqueBoosting, scanned: ScannedTable, read: ReadColumns) -
 def hold_out_by_number(
     target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
-    """Which training rows validate: by a hash of their number.
+    """Choose the training rows that validate by a hash of their number.
 
     Parameters
     ----------
@@ -108,9 +108,9 @@ def hold_out_by_number(
     is_classifier : bool
         Whether targets are classes.
     fraction : float
-        Share of the rows to hold out, about.
+        Approximate share of the rows to hold out.
     seed : int
-        Of the choice.
+        Seed of the choice.
     """
     n_rows = len(target.values)
     key = hash_rows(np.array([seed % 2**62], dtype=np.int64))[0]
@@ -143,7 +143,7 @@ def _row_bytes(
 
 
 def _check(estimator: ObliqueBoosting, validation: tuple[Any, Any, Any]) -> None:
-    """Raise if something cannot be honoured with a scanned table."""
+    """Raise for parameters that are not supported with a scanned table."""
     for name, given in zip(("X_val", "y_val", "sample_weight_val"), validation, strict=True):
         if given is not None:
             raise ValueError(

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fit_over_blocks", "fit_scanned", "refuse_arrays", "remember_columns"]
 
-# What "auto" stands for where directions are drawn without looking at rows.
+# Projection that "auto" stands for, whose directions do not depend on rows.
 AUTOMATIC = "sparse"
 CRITERIA = ("auto", "gini", "entropy", "log_loss", "squared_error")
 ROWLESS = (
@@ -49,7 +49,7 @@ def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight:
 
 
 def refuse_arrays(y: Any, weight: Any) -> None:
-    """Raise for targets or weights beside a scanned table."""
+    """Raise if targets or weights are given in addition to a scanned table."""
     for name, value in (("y", y), ("sample_weight", weight)):
         if value is not None:
             raise ValueError(
@@ -59,7 +59,7 @@ def refuse_arrays(y: Any, weight: Any) -> None:
 
 
 def remember_columns(estimator: Any, read: ReadTable | ReadColumns) -> None:
-    """Set what an estimator says of the columns and classes of its table."""
+    """Set the attributes that describe the columns and classes of the table."""
     estimator.n_features_in_ = read.table.n_features
     if read.names is not None:
         estimator.feature_names_in_ = np.array(read.names, dtype=object)
@@ -77,7 +77,7 @@ def fit_over_blocks(
     Parameters
     ----------
     estimator : ObliqueForest
-        What to fit.
+        Estimator to fit.
     read_table : callable
         Reads the table; see `read_blocks` for its arguments.
     """
@@ -139,7 +139,7 @@ def _fit_blocks(
 
 
 def _check(values: Mapping[str, Any]) -> None:
-    """Raise if a parameter cannot be honoured over blocks."""
+    """Raise for a parameter that is not supported over blocks."""
     where = "with a scanned table"
     for name, allowed, remedy in (
         ("threshold", ("best",), "Leave it out, or fit rows that are in memory."),

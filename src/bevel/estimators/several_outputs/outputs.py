@@ -1,4 +1,4 @@
-"""What forests do with several outputs: reading, splitting and single ones of them."""
+"""Several outputs of forests: reads and splits them, and selects single ones."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ class SeveralOutputs:
 
     @property
     def output_names_(self) -> tuple[str, ...]:
-        """Names of the outputs: of the columns of y, or y0, y1, ..."""
+        """Names of the outputs: those of the columns of y, or y0, y1, ..."""
         outputs = self.fitted_forest_.outputs  # type: ignore[attr-defined]
         return ("y0",) if outputs is None else outputs.names
 
     def output(self, which: int | str) -> Self:
-        """The forest of one of several outputs, for whatever takes a forest of one target.
+        """The forest of one of several outputs, to use where one target is required.
 
-        It has the same splits. Its `feature_importances_` are of this output alone.
+        It has the same splits. Its `feature_importances_` are those of this output alone.
 
         Parameters
         ----------
@@ -80,7 +80,7 @@ class SeveralOutputs:
     def output_importances_(self) -> Floats:
         """Gain importance of each feature for each output, (n_outputs, n_features); rows sum to 1.
 
-        By variance in regression and by the Gini index in classification, whatever the criterion.
+        By variance in regression and by the Gini index in classification, for any criterion.
         """
         if self.fitted_forest_.outputs is None:  # type: ignore[attr-defined]
             return self.feature_importances_[None, :]  # type: ignore[attr-defined,no-any-return]
@@ -92,10 +92,10 @@ class SeveralOutputs:
         return split_outputs(y) if self._takes_outputs else None
 
     def __sklearn_tags__(self) -> Tags:
-        """Add what the targets may be, as scikit-learn's own tests read it."""
+        """Add tags of the targets that are accepted."""
         tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
         if self._takes_outputs:
-            # Absolute error and Poisson deviance are those of one output.
+            # Absolute error and Poisson deviance support one output only.
             of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
             tags.target_tags.multi_output = not of_one
             if tags.classifier_tags is not None:
@@ -104,7 +104,7 @@ class SeveralOutputs:
 
 
 def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels of the classes of each output, given by position; of one type, or objects."""
+    """Labels of the classes of each output, given by position; objects if their types differ."""
     assert outputs.classes is not None
     columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.classes)]
     kinds = {column.dtype.kind for column in columns}
@@ -122,7 +122,7 @@ def decide_outputs(outputs: Outputs, shares: Floats) -> npt.NDArray[Any]:
 
 
 def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) -> float:
-    """Share of rows of which every output is predicted right."""
+    """Share of rows for which every output is predicted correctly."""
     given = split_outputs(y)
     n_outputs = 1 if given is None else len(given.columns)
     if given is None or predicted.shape != (len(given.columns[0]), n_outputs):

@@ -1,1 +1,1 @@
-"""What stacked rotations are made of: learners of one view, folds that are left out, stages."""
+"""Parts of stacked rotations: learners of one view, folds that are left out, stages."""

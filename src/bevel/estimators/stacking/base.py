@@ -1,4 +1,4 @@
-"""What stacked rotations of classes and of numbers share: fitting stage by stage."""
+"""Base of stacked rotations for classification and regression: fits stage by stage."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ from bevel.training.rotation import haar_rotations, plain_matrix
 
 __all__ = ["StackedRotation"]
 
-# What seeds are for.
+# Purposes of seeds.
 FOLDS, LEVEL_0, LEVEL_1, MIDDLE, TURNS = 0, 1, 2, 3, 4
 
 
 class StackedRotation(RotatedEnsemble):
-    """Models on rotations of the features, and a model on what they predict."""
+    """Models on rotations of the features, and a model on their predictions."""
 
     level0: Any
     level1: Any
@@ -66,19 +66,19 @@ class StackedRotation(RotatedEnsemble):
 
     @abstractmethod
     def _prototype(self, learner: Any) -> Any:
-        """The learner of a level, or the default."""
+        """The learner of a level, or its default."""
 
     @abstractmethod
     def _read_target(self, y: Any, weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
-        """Classes by number, or values."""
+        """Class numbers, or values."""
 
     @abstractmethod
     def _output_of(self) -> Output:
-        """What models pass on; known once the target is read."""
+        """Output of the models, set once the target is read."""
 
     @abstractmethod
     def _known(self, model: Any) -> Any:
-        """A model that was fitted on all rows, as `Output` takes it."""
+        """A model that was fitted on all rows, in the form that `Output` takes."""
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -94,7 +94,7 @@ class StackedRotation(RotatedEnsemble):
             Class labels, or numbers.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, passed to the learners of all stages. Folds, scales and medians
-            are drawn and learned from rows, whatever their weights.
+            are drawn and learned from rows regardless of their weights.
 
         Returns
         -------
@@ -176,7 +176,7 @@ class StackedRotation(RotatedEnsemble):
         weights: Floats | None,
         folds: Folds,
     ) -> dict[LeftOut, LearningRows]:
-        """The rows without some folds, and all of them, each scaled by themselves alone."""
+        """The rows without some folds, and all rows, each part scaled by its own rows alone."""
         matrix = plain_matrix(table, dataset.encoding)
         nominal = sorted(dataset.encoding.nominal)
         parts = {}
@@ -202,9 +202,9 @@ class StackedRotation(RotatedEnsemble):
         folds: Folds,
         progress: Progress,
     ) -> Passed:
-        """Fit all models of level 0; what they pass on for the rows held out from them.
+        """Fit all models of level 0, and return their outputs for the rows held out from them.
 
-        Each is dropped after its prediction, but for those that predict new rows.
+        Models are dropped after their prediction, except those that predict new rows.
         """
         subsets, n_views = folds.left_out(self.n_stages - 1), len(self.rotations_)
         passed = _nothing_yet(subsets, len(self.fold_of_row_), n_views, self._output)
@@ -250,7 +250,7 @@ class StackedRotation(RotatedEnsemble):
         weights: Floats | None,
         progress: Progress,
     ) -> Passed:
-        """Fit the stages between level 0 and the last; what the last but one passes on."""
+        """Fit the intermediate stages, and return the output of the last of them."""
         self._middle: list[MiddleStage] = []
         depth, n_done = self.n_stages - 1, 0
         for stage in range(1, depth):
@@ -272,16 +272,16 @@ class StackedRotation(RotatedEnsemble):
 
     @property
     def stage_rotations_(self) -> list[Floats]:
-        """Rotations of the columns of each stage between level 0 and the last."""
+        """Rotations of the columns of each intermediate stage."""
         return [stage.rotations for stage in self._middle]
 
     def predict_level0(self, X: Any) -> Floats:
-        """What each model of level 0 passes on for each row.
+        """Output of each model of level 0 for each row.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -316,7 +316,7 @@ class StackedRotation(RotatedEnsemble):
         return np.stack(self._run(predict, range(len(self.rotations_))), axis=1)
 
     def _last_columns(self, X: Any) -> Floats:
-        """What the last stage sees of new rows."""
+        """Input of the last stage for new rows."""
         passed = self.predict_level0(X)
         columns = self._output.columns(passed)
         for stage in self._middle:
@@ -329,7 +329,7 @@ class StackedRotation(RotatedEnsemble):
 
 
 class _StageJobs:
-    """Fits one stage between level 0 and the last."""
+    """Fits one intermediate stage."""
 
     def __init__(
         self,
@@ -384,5 +384,5 @@ def _nothing_yet(
 
 
 def _bare(model: Any) -> Any:
-    """The user's learner inside."""
+    """The user's learner inside a wrapper."""
     return model.model if isinstance(model, CodedClassifier) else model

@@ -1,4 +1,4 @@
-"""Which rows models are fitted on: all but those of some folds, one, two or more at a time.
+"""Rows that models are fitted on: all but those of some folds, one, two or more at a time.
 
 A stage learns from predictions for rows that the stage before has not seen. With S stages, and
 folds left out one more at each stage below the last, no row has two roles: of F folds, stage 0 is
@@ -45,7 +45,7 @@ class Folds:
         return len(self._learns)
 
     def left_out(self, most: int) -> list[LeftOut]:
-        """Single folds, then none, then pairs and so on, of at most so many folds."""
+        """Subsets of at most `most` folds: single folds, then none, then pairs and so on."""
         larger = [each for n in range(2, most + 1) for each in combinations(range(len(self)), n)]
         singles: list[LeftOut] = [(fold,) for fold in range(len(self))]
         return [*singles, (), *larger] if most else [()]

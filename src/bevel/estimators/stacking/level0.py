@@ -1,4 +1,4 @@
-"""A model of one view of some rows, learned from them and nothing else."""
+"""Models of level 0, each fitted to one view of some rows."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from bevel.estimators._learners import (
 )
 from bevel.training.rotation import rotated_view
 
-# Of the search for settings, when there are no out-of-bag rows.
+# Folds of the search for settings, when there are no out-of-bag rows.
 SEARCH_FOLDS = 5
 
 Setting = Mapping[str, Any]
@@ -30,18 +30,18 @@ Setting = Mapping[str, Any]
 
 @dataclass(frozen=True, eq=False)
 class LearningRows:
-    """Rows to learn from, with all that is learned of them before a model is fitted.
+    """Rows to learn from, with their encoding.
 
     Attributes
     ----------
     X : ndarray of float32
         The rows to learn from, scaled by themselves alone.
     target, weights
-        Their classes, as numbers, or values; and their weights.
+        Class numbers or values of the rows, and their weights.
     encoding : Encoding
-        How they were read.
+        Encoding of the rows.
     held_out : ndarray of float32
-        Rows that the models predict, read in the same way; none when all are learned from.
+        Rows that the models predict, encoded in the same way; empty when all are learned from.
     """
 
     X: Float32s
@@ -53,14 +53,14 @@ class LearningRows:
 
 @dataclass(frozen=True)
 class Output:
-    """What a model passes on to the next stage.
+    """Output of a model, which is the input of the next stage.
 
     Attributes
     ----------
     n_classes : int
-        0 in regression, where a model passes on its value.
+        Number of classes; 0 in regression, where the output is the predicted value.
     labels : bool
-        Whether it is an indicator of the predicted class, and not the probabilities.
+        Whether the output is an indicator of the predicted class instead of probabilities.
     """
 
     n_classes: int
@@ -68,11 +68,11 @@ class Output:
 
     @property
     def width(self) -> int:
-        """Numbers for each row."""
+        """Number of values for each row."""
         return max(self.n_classes, 1)
 
     def of(self, model: Any, view: AnyFloats) -> Floats:
-        """What a fitted model passes on for some rows, of shape (n_rows, width)."""
+        """Output of a fitted model for some rows, of shape (n_rows, width)."""
         if not self.n_classes:
             return np.asarray(model.predict(view), dtype=np.float64).reshape(len(view), 1)
         if self.labels:
@@ -82,7 +82,7 @@ class Output:
         return shares
 
     def columns(self, passed: Floats) -> Floats:
-        """What the next stage sees: all views side by side. Of two classes one is enough."""
+        """Input of the next stage: all views side by side, and only one column for two classes."""
         chosen = passed[:, :, 1:] if self.n_classes == 2 else passed
         n_rows, n_views, width = chosen.shape
         return np.ascontiguousarray(chosen.reshape(n_rows, n_views * width))
@@ -91,7 +91,7 @@ class Output:
 def fit_model(
     learner: Any, X: AnyFloats, target: npt.NDArray[Any], weights: Floats | None, output: Output
 ) -> Any:
-    """A fitted classifier whose classes are numbers, or a fitted regressor."""
+    """Fit a classifier to class numbers, or a regressor."""
     fit = fit_classifier if output.n_classes else fit_regressor
     return fit(learner, X, target, weights)
 
@@ -105,14 +105,14 @@ class Level0:
     output: Output
 
     def fit(self, part: LearningRows, rotation: Floats | None, seed: int) -> tuple[Any, Setting]:
-        """A model of a view of the rows of a part, and the setting it has chosen."""
+        """Fit a model to a view of the rows of a part, and return it with the chosen setting."""
         X = self._view(part.X, part, rotation)
         setting = self._choose(X, part, seed)
         learner = self._learner(setting, part, seed)
         return fit_model(learner, X, part.target, part.weights, self.output), setting
 
     def predict(self, model: Any, part: LearningRows, rotation: Floats | None) -> Floats:
-        """What a model of a part passes on for the rows held out from it."""
+        """Output of a model for the rows held out from its part."""
         return self.output.of(model, self._view(part.held_out, part, rotation))
 
     def _view(self, X: Float32s, part: LearningRows, rotation: Floats | None) -> Float32s:
@@ -122,7 +122,7 @@ class Level0:
         return make_learner(self.prototype, seed, part.encoding).set_params(**setting)
 
     def _choose(self, X: Float32s, part: LearningRows, seed: int) -> Setting:
-        """The most accurate setting on the part's own rows (Blaser 3.4.1), of equal ones the first.
+        """The most accurate setting on the part's own rows (Blaser 3.4.1); ties go to the first.
 
         Predictions for rows of the part come from models that have not seen them: trees whose bag
         they were out of, or models of the other folds of the part.

@@ -1,4 +1,4 @@
-"""Stages between the first and the last: models on rotations of what the stage before passes on."""
+"""Intermediate stages of stacked rotations: models on rotations of the previous outputs."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class MiddleStage:
     models : list of fitted learners
         One for each view.
     rotations : ndarray of shape (K + 1, n_columns, n_columns)
-        Of the columns that the stage before passes on; the first is the identity.
+        Rotations of the columns that the stage before passes on; the first is the identity.
     """
 
     models: Sequence[Any]
@@ -37,7 +37,7 @@ class MiddleStage:
 
 
 def turned(columns: Floats, rotation: Floats, view: int) -> Float32s:
-    """A view of the columns, the same bits for a row alone and among others; view 0 is as it is."""
+    """A view of the columns; the bits of a row do not depend on the others. View 0 is unrotated."""
     numbers = np.asfortranarray(columns, dtype=np.float32)
     if view == 0:
         return numbers
@@ -49,9 +49,9 @@ def turned(columns: Floats, rotation: Floats, view: int) -> Float32s:
 def columns_without(
     folds: Folds, left_out: LeftOut, passed: Passed, output: Output
 ) -> tuple[Floats, Indices, Floats, Indices]:
-    """What a model without these folds learns from and predicts, with the rows' numbers.
+    """Rows that a model without these folds learns from and predicts, with their numbers.
 
-    A row that it learns from was left out, with these folds, by the models that predict it.
+    A row to learn from was left out, with these folds, by the models that predict it.
     """
     learned, held_out = folds.learned(left_out), folds.held_out(left_out)
     any_passed = next(iter(passed.values()))

@@ -35,18 +35,18 @@ class PredictsCurves:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         times : array-like of ascending times, default=None
-            Where the curves are wanted; None for `event_times_`, at which they jump. After the last
-            event of the training rows a curve stays as it is.
+            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
+            constant after the last event of the training rows.
         return_array : bool, default=False
             Whether to return numbers instead of functions.
 
         Returns
         -------
         ndarray
-            Of shape (n_rows,), with a `StepFunction` for each row as in scikit-survival; or of
-            shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
             from 0 to the last time of the training rows, or from the first to the last of `times`.
         """
         return self._predict_curves(X, times, "survival", return_array)
@@ -59,18 +59,18 @@ class PredictsCurves:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         times : array-like of ascending times, default=None
-            Where the curves are wanted; None for `event_times_`, at which they jump. After the last
-            event of the training rows a curve stays as it is.
+            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
+            constant after the last event of the training rows.
         return_array : bool, default=False
             Whether to return numbers instead of functions.
 
         Returns
         -------
         ndarray
-            Of shape (n_rows,), with a `StepFunction` for each row as in scikit-survival; or of
-            shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
             from 0 to the last time of the training rows, or from the first to the last of `times`.
         """
         return self._predict_curves(X, times, "hazard", return_array)
@@ -78,28 +78,28 @@ class PredictsCurves:
     def predict_cumulative_incidence_function(
         self, X: Any, cause: int, times: Any = None, return_array: bool = False
     ) -> npt.NDArray[Any]:
-        """Chance of an event of one cause up to each time: the mean of its leaves' curves.
+        """Probability of an event of one cause up to each time: the mean of its leaves' curves.
 
-        Events of other causes compete: who had one cannot have this one any more (Aalen and
+        Events of other causes compete: a row that had one can no longer have this one (Aalen and
         Johansen 1978). The incidences of all causes and the survival curve add up to one.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         cause : int
             Number of the cause, from 1 to `n_causes_`.
         times : array-like of ascending times, default=None
-            Where the curves are wanted; None for `event_times_`, at which they jump.
+            Times to evaluate the curves at; None for `event_times_`, at which they jump.
         return_array : bool, default=False
             Whether to return numbers instead of functions.
 
         Returns
         -------
         ndarray
-            Of shape (n_rows,), with a `StepFunction` for each row; or of shape (n_rows, n_times). A
-            function raises for times outside its `domain`: from 0 to the last time of the training
-            rows, or from the first to the last of `times`.
+            Array of shape (n_rows,), with a `StepFunction` for each row; or of shape (n_rows,
+            n_times). A function raises for times outside its `domain`: from 0 to the last time of
+            the training rows, or from the first to the last of `times`.
         """
         n_causes = survival_record(self._fitted, "A curve").n_causes
         is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
@@ -114,7 +114,7 @@ class PredictsCurves:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -129,7 +129,7 @@ class PredictsCurves:
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         q : float
             Share, above 0 and below 1; 0.5 is the median.
 

@@ -51,7 +51,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
     {columns}
     {trees}
     oob_score_ : float
-        Concordance, or what `oob_score` computes, of the out-of-bag risks.
+        Concordance, or the result of `oob_score`, of the out-of-bag risks.
     oob_prediction_ : ndarray of shape (n_rows,)
         Out-of-bag risks; NaN for a row that was in every bag.
 
@@ -155,12 +155,12 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         return super().fit(X, y, sample_weight)
 
     def predict(self, X: Any) -> Floats:
-        """Risk of each row: the events to be expected if all rows were like it.
+        """Risk of each row: the number of events to be expected if all rows were like it.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -177,9 +177,9 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         y : structured array, tuple of two arrays, or data frame
-            Their times and events, as in `fit`.
+            Times and events of the rows, as in `fit`.
         sample_weight : None
             Not supported: pairs of rows have no weights.
 
@@ -187,7 +187,7 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
         -------
         float
             Share of the comparable pairs in which the row of the earlier event has the higher risk;
-            events of all causes are alike.
+            events of all causes count equally.
         """
         if sample_weight is not None:
             raise wrong_value(
@@ -270,12 +270,12 @@ class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
 
 
 def default_projection() -> list[Any]:
-    """What `projection="auto"` stands for."""
+    """Projections that `projection="auto"` stands for."""
     return ["cox", "pls", ("sparse", "sqrt"), "axis"]
 
 
 def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:
-    """Leaves of earlier trees refer to the event times of their fit."""
+    """Raise unless the event times are those of the earlier trees, whose leaves refer to them."""
     if record is None or not np.array_equal(record.event_times, target.event_times):
         raise ValueError(
             "warm_start needs the event times of the earlier fit, which leaves refer to; got "

@@ -31,7 +31,7 @@ class Column:
     dtype : str
         Type of the decoded array, one of TYPES.
     length : int
-        Of the decoded array.
+        Length of the decoded array.
     meta : mapping of str to int
         Numbers that the encoding needs, from -2^63 to 2^63 - 1.
     parts : mapping of str to ndarray
@@ -51,7 +51,7 @@ class Column:
 
     @property
     def decoded_nbytes(self) -> int:
-        """Bytes of the decoded array, if the column does not lie."""
+        """Bytes of the decoded array, as the column claims."""
         return self.length * np.dtype(self.dtype).itemsize
 
 
@@ -67,11 +67,11 @@ def encode_column(array: Array) -> Column:
 
 
 def largest_decoded(nbytes: int) -> int:
-    """Bytes that columns of so many bytes may decode to; a file that claims more is hostile.
+    """Bytes that columns of `nbytes` bytes may decode to; a file that claims more is hostile.
 
     Forests grow by a factor of 2 to 20 when they are read; `store_columns` in `trees.py` writes
-    those that would grow more with fewer columns encoded. Whatever is done with a forest takes time
-    and memory in proportion to its decoded size, so that this limits what a small file can cost.
+    those that would grow more with fewer columns encoded. Time and memory of operations on a forest
+    are proportional to its decoded size, so this limits the cost of a small file.
     """
     return 2**22 + 32 * nbytes
 
@@ -82,7 +82,7 @@ def decode_column(column: Column, limit: int | None = None) -> Array:
     Parameters
     ----------
     column : Column
-        From a file that need not be sound.
+        Column of a file that may be damaged.
     limit : int, default=None
         Bytes that it may decode to; None: bounded by the size of the column alone.
     """
@@ -100,7 +100,7 @@ def decode_column(column: Column, limit: int | None = None) -> Array:
 
 
 def open_column(column: Column) -> _core.ColumnReader:
-    """Reader of single values; checks the sizes of the parts, in no time for any length."""
+    """Reader of single values; checks the sizes of the parts in constant time."""
     _check_names(column)
     if column.dtype not in TYPES:
         raise _damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
@@ -112,7 +112,7 @@ def open_column(column: Column) -> _core.ColumnReader:
 
 
 def _check_names(column: Column) -> None:
-    """Refuse numbers and parts that the encoding does not need, and those that are missing."""
+    """Raise for numbers and parts that the encoding does not need, and for missing ones."""
     links = column.encoding.split(".") if isinstance(column.encoding, str) else [""]
     if not set(links) <= LINKS.keys():
         raise damaged("The encoding of a column", f"made of {', '.join(LINKS)}", column.encoding)

@@ -1,8 +1,8 @@
 """Compact ways to write an array so that any value can be read without reading the others.
 
 Encodings work on 64-bit words: integers as they are, floats by their bit pattern, so that NaN and
--0.0 survive. They form chains, outermost first, in which each one leaves the numbers it makes to
-the next: "filled.codes.packed". Names of parts and numbers begin with their encoding's.
+-0.0 survive. They form chains, outermost first, in which each encoding passes the numbers it makes
+to the next: "filled.codes.packed". Names of parts and numbers begin with their encoding's.
 
 ========  =============================================================================
 raw       `values`: the array itself
@@ -34,7 +34,7 @@ from bevel._types import Array, Ints64, UInts64
 __all__ = ["LINKS", "PART_TYPES", "Encoded", "best_plan"]
 
 
-# Types of the parts; None: that of the array.
+# Types of the parts; None stands for the type of the array.
 PART_TYPES: Mapping[str, str | None] = {
     "raw.values": None,
     "packed.values": "|u1",
@@ -59,14 +59,14 @@ LINKS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "filled": (("word",), ("bitmap", "counts")),
 }
 
-WIDEST = 57  # bits that one 8-byte load fetches from any bit on
-STRIDE = 64  # between two values that steps hold themselves
+WIDEST = 57  # bits that one 8-byte load can fetch from any bit offset
+STRIDE = 64  # distance between the values that `steps` stores
 BLOCK = 512  # bits between two counts
 LONGEST_TABLE = 2**16
-SAMPLE = 2**15  # values looked at to judge whether a table can pay
-SPARE_BYTES = 8  # after packed numbers, for that load
-HALVES_SLOWER = 17 / 16  # halves must save at least that much
-PART_COST = 64  # bytes that a part takes beside its own: its place in the directory, alignment
+SAMPLE = 2**15  # values sampled to decide whether a table can pay
+SPARE_BYTES = 8  # padding after packed numbers, for that load
+HALVES_SLOWER = 17 / 16  # ratio of sizes above which halves are preferred
+PART_COST = 64  # overhead of a part in bytes: directory entry and alignment
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class Encoded:
     parts: Mapping[str, Array]
 
     def after(self, name: str, meta: Mapping[str, int], parts: Mapping[str, Array]) -> Encoded:
-        """The chain with one more encoding before it."""
+        """Return the chain with one more encoding before it."""
         own_meta = {f"{name}.{key}": number for key, number in meta.items()}
         own_parts = {f"{name}.{key}": part for key, part in parts.items()}
         chain = f"{name}.{self.chain}".rstrip(".")
@@ -87,9 +87,9 @@ class Encoded:
 
 @dataclass(frozen=True)
 class EncodingPlan:
-    """An encoding that has not been carried out."""
+    """A planned encoding with its cost."""
 
-    cost: float  # bytes in a file, more for what is slow to read
+    cost: float  # bytes in a file, plus a penalty for slow reading
     build: Callable[[], Encoded]
 
 
@@ -97,7 +97,7 @@ NOTHING = Encoded("", {}, {})
 
 
 def best_plan(array: Array) -> EncodingPlan:
-    """The smallest encoding of an array; of equal ones the simplest."""
+    """The smallest encoding of an array; ties go to the simplest."""
     words = _to_words(array)
     plans = [*_value_plans(words, array.dtype), _steps(words), _filled(words, array.dtype)]
     return _cheapest(plans)
@@ -131,13 +131,13 @@ def _raw(words: Ints64, dtype: np.dtype[Any]) -> EncodingPlan:
 
 
 def _numbers(words: Ints64) -> EncodingPlan | None:
-    """The smallest of constant, packed and halves, which make no further words."""
+    """The smallest of constant, packed and halves, which produce no further words."""
     if len(words) == 0:
         return None
     base = int(words.min())
     above = words.view(np.uint64) - np.array(base, np.int64).view(np.uint64)
     width = int(above.max()).bit_length()
-    # Close below 2^53 and up frexp() may be one too high, which here costs a bit and no more.
+    # Just below 2^53 and above, frexp() may be one too high, which only costs a bit.
     lengths = np.bincount(np.frexp(above.astype(np.float64))[1], minlength=width + 1)
     return _plan_numbers(lengths, width, lambda: (above, base))
 
@@ -145,9 +145,9 @@ def _numbers(words: Ints64) -> EncodingPlan | None:
 def _plan_numbers(
     lengths: Ints64, width: int, make: Callable[[], tuple[UInts64, int]]
 ) -> EncodingPlan | None:
-    """EncodingPlan for numbers of at most `width` bits, given how many have each length.
+    """Plan for numbers of at most `width` bits, given how many have each length.
 
-    `make` makes them when the plan is carried out, and returns what to add to them.
+    `make` computes the numbers when the plan is carried out, and returns their base.
     """
     if width == 0:
         return EncodingPlan(0, lambda: NOTHING.after("constant", {"word": make()[1]}, {}))

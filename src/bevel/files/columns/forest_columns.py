@@ -1,9 +1,9 @@
 """A flat forest as named columns, and back.
 
-Each array of `bevel.FlatForest` is a column of its name, but for `right`. In preorder the
+Each array of `bevel.FlatForest` is a column of its name, except `right`. In preorder the
 right child follows the left subtree, which has an odd number of nodes: one less than twice its
 leaves. So column `left_leaves` holds the leaves under the left child, 0 for a leaf, and the right
-child of node i is i + 2 left_leaves[i]. Most of these numbers are tiny, whatever the tree's size.
+child of node i is i + 2 left_leaves[i]. Most of these numbers are tiny, even in large trees.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ COLUMN_TYPES: Mapping[str, str] = {
 
 
 def encode_forest(forest: FlatForest) -> dict[str, Column]:
-    """Columns of a forest, in the order of COLUMN_TYPES; raises ValueError if it is not sound."""
+    """Columns of a forest, in the order of COLUMN_TYPES; raises ValueError if it is invalid."""
     check_forest(forest)
     arrays = forest.arrays()
     arrays["left_leaves"] = _left_leaves(arrays.pop("right"), forest.tree_offset)
@@ -52,7 +52,7 @@ def decode_forest(
     n_times: int = 0,
     n_causes: int = 1,
 ) -> FlatForest:
-    """The forest of some columns; raises ModelFileError unless all of it is sound."""
+    """Decode the forest of some columns; raises ModelFileError unless it is valid."""
     _check_types(columns)
     limit = check_claims({name: columns[name] for name in COLUMN_TYPES})
     arrays = {name: decode_column(columns[name], limit) for name in COLUMN_TYPES}
@@ -73,7 +73,7 @@ def map_forest(
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
 ) -> _core.MappedForest:
-    """The native forest that reads columns where they lie, checking what it reads."""
+    """Native forest that reads columns in place, checking what it reads."""
     _check_types(columns)
     readers = {name: open_column(columns[name]) for name in COLUMN_TYPES}
     return _core.MappedForest(readers, n_features, n_classes, levels, medians)
@@ -89,7 +89,7 @@ def _check_types(columns: Mapping[str, Column]) -> None:
 
 
 def check_claims(columns: Mapping[str, Column]) -> int:
-    """Refuse columns that would fill the memory; the bytes that each may decode to."""
+    """Raise for columns that would fill the memory; returns the bytes that each may decode to."""
     limit = largest_decoded(sum(column.nbytes for column in columns.values()))
     claimed = sum(column.decoded_nbytes for column in columns.values())
     if claimed > limit:
@@ -114,7 +114,7 @@ def _right(left_leaves: Array, tree_offset: Array) -> npt.NDArray[np.int32]:
             "The file is damaged."
         )
     right = _node_of_tree(tree_offset) + 2 * left_leaves.astype(np.int64)
-    # A child beyond the tree, wherever it is, must not come back into it by a narrower type.
+    # Checked before the conversion to a narrower type, in which it could wrap into the tree.
     outside = (left_leaves < 0) | (right >= n_nodes)
     return np.where(left_leaves == 0, -1, np.where(outside, -2, right)).astype(np.int32)
 

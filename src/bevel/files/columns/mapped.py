@@ -25,9 +25,9 @@ class MappedPredictor:
     Parameters
     ----------
     columns : mapping of str to Column
-        See `bevel.files.columns.forest_columns`; their parts may lie in a mapped file.
+        Columns as in `bevel.files.columns.forest_columns`; their parts may be in a mapped file.
     n_features, n_classes, levels, medians
-        As in `bevel.FlatForest`.
+        Fields as in `bevel.FlatForest`.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class MappedPredictor:
 
     @property
     def _native(self) -> _core.MappedForest:
-        """What predicts from the columns."""
+        """Native predictor on the columns."""
         return self._mapped
 
     @cached_property
@@ -59,7 +59,7 @@ class MappedPredictor:
 
     @property
     def packed(self) -> _core.PackedForest:
-        """The forest laid out for speed, which reads the whole of it."""
+        """The forest laid out for speed; reads the whole forest."""
         return self._whole.packed
 
     def probabilities(self, X: Float32s, n_threads: int, hard: bool) -> Floats:
@@ -67,7 +67,7 @@ class MappedPredictor:
         return self._native.predict_proba(X, n_threads, hard)
 
     def classes(self, X: Float32s, n_threads: int, hard: bool) -> npt.NDArray[np.int32]:
-        """Most probable class of each row, the first of several."""
+        """Most probable class of each row; ties go to the first."""
         probabilities = self.probabilities(X, n_threads, hard)
         if len(self._output_classes):
             return most_probable_classes(probabilities, self._output_classes)

@@ -59,7 +59,7 @@ def decode_targets(
     return FileTargets(layout, columns, forest)
 
 
-# Of the format, that can hold targets.
+# First version of the format with targets.
 FIRST_VERSION = 2
 
 
@@ -70,13 +70,13 @@ class FileTargets(FileColumns):
     Attributes
     ----------
     forest : FileForest
-        Whose leaves they are in.
+        Forest that the targets belong to.
     """
 
     forest: FileForest
 
     def read(self, forest: FlatForest) -> KeptTargets:
-        """The targets; raises ModelFileError unless all of them are sound."""
+        """Read the targets; raises ModelFileError unless all of them are valid."""
         with only_file_errors():
             return self._read(forest)
 
@@ -93,7 +93,7 @@ class FileTargets(FileColumns):
         return KeptTargets(value, weight, offset, row)
 
     def load(self, forest: FlatForest) -> KeptTargets:
-        """The targets from a copy of the file, which nobody can change any more."""
+        """Read the targets from a copy of the file in memory, which cannot change."""
         return self.in_memory().read(forest)
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -118,7 +118,7 @@ def _check_members(
     if len(offset) != n_nodes + 1 or offset[0] != 0 or offset[-1] != len(row):
         required = f"{n_nodes + 1} numbers from 0 to {len(row)}"
         raise damaged("target_offset", required, f"{len(offset)} numbers")
-    # Each within bounds first: differences of wild numbers could wrap around.
+    # Bounds are checked first: differences of invalid numbers could wrap around.
     within = ((offset >= 0) & (offset <= len(row))).all()
     if not within or not (np.sign(np.diff(offset)) == (forest.right < 0)).all():
         raise damaged("target_offset", "such that leaves have rows and splits have none", "another")

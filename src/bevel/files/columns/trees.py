@@ -69,9 +69,9 @@ def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, An
 
 
 def _within_limit(columns: Mapping[str, Column]) -> Mapping[str, Column]:
-    """Columns that do not look as if they lied about their size, as many trees without splits do.
+    """Columns whose decoded size is within the limit, which many trees without splits exceed.
 
-    The most compact ones are written out until that is so.
+    The most compact columns are stored decoded until the limit is met.
     """
     kept = dict(columns)
     claimed = sum(column.decoded_nbytes for column in kept.values())
@@ -96,7 +96,7 @@ class FileColumns:
     layout : Layout
         The file.
     columns : mapping of str to Column
-        Their parts are views of the file, not verified.
+        Columns whose parts are views of the file, not verified.
     """
 
     layout: Layout
@@ -115,7 +115,7 @@ class FileColumns:
         return {n: c for n, c in self.columns.items() if has_outputs or n not in OF_OUTPUTS}
 
     def in_memory(self) -> Self:
-        """The same from a copy of the file, which nobody can change any more."""
+        """Return these columns on a copy of the file in memory, which cannot change."""
         self.layout.check_unchanged()
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
@@ -132,9 +132,9 @@ class FileForest(FileColumns):
     Attributes
     ----------
     n_features, n_classes, levels, medians
-        As in `bevel.FlatForest`.
+        Fields as in `bevel.FlatForest`.
     n_times : int
-        Event times that leaves may refer to; 0 but for survival forests.
+        Event times that leaves may refer to; 0 except in survival forests.
     n_causes : int
         Causes of events.
     has_lengths : bool
@@ -150,7 +150,7 @@ class FileForest(FileColumns):
     has_lengths: bool = False
 
     def read(self) -> FlatForest:
-        """The whole forest; raises ModelFileError unless all of it is sound."""
+        """Read the whole forest; raises ModelFileError unless it is valid."""
         with only_file_errors():
             self.verify()
             about = (self.n_features, self.n_classes, self.levels, self.medians)
@@ -179,7 +179,7 @@ class MappedFile(MappedPredictor):
 
     @property
     def _native(self) -> _core.MappedForest:
-        """What predicts from the file, if it is still what was mapped."""
+        """Native predictor on the file; raises if the file has changed."""
         self._source.layout.check_unchanged()
         return self._mapped
 
@@ -209,13 +209,13 @@ def decode_columns(
     Parameters
     ----------
     value : object
-        From the header.
+        Description from the header.
     owner : str
-        What it is called in messages.
+        Name of the description in messages.
     types : mapping of str to str
         Names of the columns, and the type of each.
     sections : Sections
-        Where their parts are.
+        Sections of the parts.
     """
     described = Fields(value, owner)
     columns = {

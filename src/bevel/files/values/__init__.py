@@ -1,1 +1,1 @@
-"""What the header of a file holds: scalars, labels, matrices, parameters, as strict JSON."""
+"""Values in the header of a file: scalars, labels, matrices, parameters, as strict JSON."""

@@ -22,7 +22,7 @@ _WORDS: dict[type, str] = {
 
 
 def check_kind(name: str, value: object, kind: type[Kind]) -> Kind:
-    """Return the value if it is of the kind; a bool is no integer."""
+    """Return the value if it is of the kind; a bool does not count as an integer."""
     if type(value) is not kind:
         raise damaged(name, _WORDS[kind], value)
     return value
@@ -34,9 +34,9 @@ class Fields:
     Parameters
     ----------
     value : object
-        What was read; raises ModelFileError unless it is an object.
+        Decoded value; raises ModelFileError unless it is an object.
     name : str
-        What it is called in messages.
+        Name of the object in messages.
     """
 
     def __init__(self, value: object, name: str) -> None:
@@ -44,35 +44,35 @@ class Fields:
         self.name = name
 
     def take(self, field: str, kind: type[Kind]) -> Kind:
-        """Take a field that must be there and of the kind."""
+        """Take a required field of the kind."""
         return check_kind(f"{self.name}.{field}", self.take_any(field), kind)
 
     def take_count(self, field: str, least: int = 0, most: int = 2**63 - 1) -> int:
-        """Take a field that must be an integer within bounds."""
+        """Take a required integer within bounds."""
         count = self.take(field, int)
         if not least <= count <= most:
             raise damaged(f"{self.name}.{field}", f"from {least} to {most}", count)
         return count
 
     def take_count_or_null(self, field: str, least: int = 0, most: int = 2**63 - 1) -> int | None:
-        """Take a field that must be an integer within bounds, or null."""
+        """Take a required field that is an integer within bounds, or null."""
         if self._left.get(field, 0) is not None:
             return self.take_count(field, least, most)
         self._left.pop(field)
         return None
 
     def has(self, field: str) -> bool:
-        """Whether a field that may be absent is there."""
+        """Whether an optional field is present."""
         return field in self._left
 
     def take_any(self, field: str) -> Any:
-        """Take a field that must be there."""
+        """Take a required field of any kind."""
         if field not in self._left:
             raise damaged(self.name, f'an object with the field "{field}"', "none of that name")
         return self._left.pop(field)
 
     def finish(self) -> None:
-        """Raise if there are fields that nobody took."""
+        """Raise if there are fields that were not taken."""
         if self._left:
             unknown = join_names([repr(name) for name in self._left])
             raise damaged(f"Fields of {self.name}", "those of the format's version", unknown)

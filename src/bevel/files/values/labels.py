@@ -32,7 +32,7 @@ BYTES_PER_CHARACTER = {"U": 4, "S": 1}
 
 
 def encode_labels(labels: npt.NDArray[Any]) -> dict[str, Any]:
-    """Turn a one-dimensional array of labels into what JSON can hold; raises UnstorableError."""
+    """Turn a one-dimensional array of labels into a JSON value; raises UnstorableError."""
     dtype = labels.dtype
     if dtype.kind == "O":
         values = [encode_scalar(label) for label in labels]
@@ -51,7 +51,7 @@ def encode_labels(labels: npt.NDArray[Any]) -> dict[str, Any]:
 
 
 def decode_labels(value: object, name: str, sections: Sections) -> npt.NDArray[Any]:
-    """Turn what was read into the array; raises ModelFileError."""
+    """Turn a JSON value into the array; raises ModelFileError."""
     fields = Fields(value, name)
     dtype = fields.take("dtype", str)
     values = [decode_scalar(each) for each in fields.take("values", list)]
@@ -75,7 +75,7 @@ def _text(dtype: str, values: list[Any], name: str, sections: Sections) -> npt.N
     if dtype == "T":
         any_width = np.dtypes.StringDType() if hasattr(np.dtypes, "StringDType") else object
         return np.array(values, dtype=any_width)
-    # All strings of an array take the room of the longest.
+    # All strings of an array are as wide as the longest.
     width = max(map(len, values), default=0)
     sections.claim(f"Labels of {name}", BYTES_PER_CHARACTER[dtype] * len(values) * width)
     return np.array(values, dtype=dtype)

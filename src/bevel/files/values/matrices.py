@@ -24,7 +24,7 @@ from bevel.files.values.scalars import UnstorableError
 __all__ = ["decode_array", "decode_sparse", "encode_array", "encode_sparse"]
 
 
-# A few bytes may describe a matrix of any size without entries; rows and columns cost memory.
+# A few bytes may describe a matrix of any size without entries, whose shape costs memory.
 LARGEST_SIDE = 2**22
 MOST_AXES = 32
 _FORMATS = ("csr", "csc", "coo")
@@ -37,7 +37,7 @@ def encode_array(array: npt.NDArray[Any], arrays: Arrays) -> dict[str, Any]:
 
 
 def decode_array(value: object, sections: Sections) -> npt.NDArray[Any]:
-    """Read a dense array; what a user's array may, it may be written to."""
+    """Read a dense array, which is writeable like a user's."""
     fields = Fields(value, "array")
     shape = _read_shape(fields.take("shape", list))
     numbers = sections.take(fields.take("numbers", str))

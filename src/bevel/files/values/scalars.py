@@ -1,7 +1,7 @@
-"""Single values as JSON: what labels and parameters are made of.
+"""Single values as JSON, the elements of labels and parameters.
 
-None, bools, integers, finite floats and strings are themselves. Anything else is an object of one
-field whose name says what it is:
+None, bools, integers, finite floats and strings are stored as such. Anything else is an object with
+one field that names its type:
 
     {"float": "nan"}          nan, inf or -inf
     {"bytes": "YWI="}         in base64
@@ -47,12 +47,12 @@ _LARGEST_INTEGER = 10 ** (MOST_DIGITS - 1)
 _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
-# Values of one hash that a table may hold: with many of them it is as slow as a list.
+# Most values of equal hash in a table: with many of them lookups are as slow as in a list.
 MOST_ALIKE = 256
 
 
 def has_many_alike(values: Iterable[object]) -> bool:
-    """Whether more values that are to be looked up have one hash than is wise; lists have none."""
+    """Whether too many values have the same hash; lists, which have none, do not count."""
     times = Counter(hash(value) for value in values if not isinstance(value, list | dict))
     return max(times.values(), default=0) > MOST_ALIKE
 
@@ -61,13 +61,13 @@ class UnstorableError(TypeError):
     """A value of a type that model files cannot hold; the message says which."""
 
     def __init__(self, value: object) -> None:
-        # Integers so long that Python shows them only when asked to are the only ones refused.
+        # Only integers that are too long for Python to print are refused.
         shown = "more digits than fit" if type(value) is int else shorten(value)
         super().__init__(f"{shown} of type {type(value).__name__}")
 
 
 def encode_scalar(value: Any) -> Any:
-    """Turn a value into what JSON can hold; raises UnstorableError."""
+    """Turn a value into a JSON value; raises UnstorableError."""
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
@@ -98,14 +98,14 @@ def _encode_numpy(value: np.generic) -> tuple[str, Any]:
 
 
 def tag_of(value: object) -> tuple[str, Any]:
-    """The only field of an object, and what it holds."""
+    """Name and value of the only field of an object."""
     if not isinstance(value, dict) or len(value) != 1:
         raise damaged("A value of the header", "plain, or an object of one field", value)
     return next(iter(value.items()))
 
 
 def decode_scalar(value: object) -> Any:
-    """Turn what was read into the value; raises ModelFileError."""
+    """Turn a JSON value into the value; raises ModelFileError."""
     if value is None or isinstance(value, bool | int | float | str):
         return value
     tag, content = tag_of(value)
@@ -142,7 +142,7 @@ def _decode_numpy(content: object) -> np.generic:
 
 
 def numpy_array(name: str, values: list[Any]) -> np.ndarray[Any, Any]:
-    """Numbers or times of a type, each of which must be of its kind and within its range."""
+    """Numbers or times as an array of a type, each checked for its kind and range."""
     is_time = TIMES.fullmatch(name) is not None
     if not is_time and not NUMBERS.fullmatch(name):
         raise damaged("A NumPy type", "of numbers or times", name)
@@ -150,7 +150,7 @@ def numpy_array(name: str, values: list[Any]) -> np.ndarray[Any, Any]:
     if any(type(value) is not kind for value in values):
         raise damaged(f'Values of type "{name}"', f"of type {kind.__name__}", "others")
     stored = np.dtype(np.int64 if is_time else name)
-    exact = kind is not int or _all_fit(values, stored)  # NumPy 1 would wrap the others round
+    exact = kind is not int or _all_fit(values, stored)  # NumPy 1 would wrap out-of-range values
     if exact:
         with np.errstate(over="ignore"):
             array = np.array(values, stored)

@@ -14,12 +14,12 @@ MOST_DIGITS = 4000
 
 
 def write_json(value: Any) -> bytes:
-    """Compact ASCII text, which keeps even strings that UTF-8 cannot hold."""
+    """Compact ASCII text, which can hold even strings that UTF-8 cannot."""
     return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
 
 
 def read_json(text: bytes) -> Any:
-    """Read a text; raises ModelFileError if it is anything but plain JSON."""
+    """Read a text; raises ModelFileError unless it is plain JSON."""
     try:
         return json.loads(
             text.decode("utf-8"),

@@ -50,16 +50,16 @@ _PROJECTIONS: dict[str, type[Projection]] = {
 
 
 def encode_value(value: Any, arrays: Arrays, level: int = 0) -> Any:
-    """Turn a value into what JSON can hold, and its arrays into sections.
+    """Turn a value into a JSON value, and its arrays into sections.
 
     Parameters
     ----------
     value : object
-        What a parameter was set to; raises UnstorableError if files cannot hold it.
+        Value of a parameter; raises UnstorableError if files cannot hold it.
     arrays : dict
-        Where arrays of numbers are put, by the names of their sections.
+        Receives arrays of numbers, by the names of their sections.
     level : int, default=0
-        How many containers the value is inside of.
+        Number of containers around the value.
     """
     if level > MOST_LEVELS:
         raise UnstorableError(value)
@@ -103,16 +103,16 @@ def _encode_projection(projection: Projection, arrays: Arrays, level: int) -> di
 
 
 def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
-    """Turn what was read into the value; raises ModelFileError.
+    """Turn a JSON value into the value; raises ModelFileError.
 
     Parameters
     ----------
     value : object
-        From the header.
+        Value from the header.
     sections : Sections
-        Where arrays are taken from.
+        Sections to take arrays from.
     level : int, default=0
-        How many containers the value is inside of.
+        Number of containers around the value.
     """
     if level > MOST_LEVELS:
         raise damaged("A value of the header", f"of at most {MOST_LEVELS} levels", "a deeper one")

@@ -1,1 +1,1 @@
-"""What forests remember of how they were grown."""
+"""Records of how forests were grown."""

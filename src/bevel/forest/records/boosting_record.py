@@ -32,13 +32,13 @@ class Calibration:
     power: float
 
     def spread(self, predictions: Floats) -> Floats:
-        """By what residuals are divided."""
+        """Divisor of the residuals at each prediction."""
         return np.asarray(np.maximum(predictions, 1e-300) ** self.power)
 
     def around(self, predictions: Floats, coverage: float) -> Floats:
         """Interval around predictions of a mean or median, shape (n_rows, 2).
 
-        Each end leaves out half of the rest: residuals need not be symmetric.
+        Each end leaves out half of the remaining probability: residuals need not be symmetric.
         """
         tail = (1.0 + coverage) / 2.0
         upper = conformal_quantile(self.residuals[:, 0], self.weights, tail)
@@ -51,7 +51,7 @@ class Calibration:
         """Interval from the outer quantiles (Romano, Patterson, Candès 2019), shape (n_rows, 2)."""
         beyond = conformal_quantile(self.residuals.max(axis=1), self.weights, coverage)
         ends = np.column_stack([lowest - beyond, highest + beyond])
-        # A negative correction may turn the ends of a narrow interval around.
+        # A negative correction may swap the ends of a narrow interval.
         middle = ends.mean(axis=1)
         ends[:, 0], ends[:, 1] = np.minimum(ends[:, 0], middle), np.maximum(ends[:, 1], middle)
         return ends
@@ -66,11 +66,11 @@ def conformal_quantile(scores: Floats, weights: Floats | None, share: float) -> 
     Parameters
     ----------
     scores : ndarray of float64
-        Of the validation rows.
+        Scores of the validation rows.
     weights : ndarray of float64 or None
-        Their weights; the new row has the largest.
+        Weights of the validation rows; the new row has the largest.
     share : float
-        Between 0 and 1.
+        Probability between 0 and 1.
     """
     order = np.argsort(scores, kind="stable")
     own = np.ones(len(scores)) if weights is None else weights[order]
@@ -82,16 +82,16 @@ def conformal_quantile(scores: Floats, weights: Floats | None, share: float) -> 
 
 @dataclass(frozen=True, eq=False)
 class BoostingRecord:
-    """What boosting remembers of its fit.
+    """Learning curve and validation residuals of a boosting fit.
 
     Attributes
     ----------
     training_score : ndarray of float64
         Minus the mean loss on the training rows, after each iteration.
     validation_score : ndarray of float64
-        The same on the validation rows; empty if there were none.
+        Minus the mean loss on the validation rows; empty if there were none.
     calibration : Calibration or None
-        Of a regressor that had validation rows.
+        Residuals of a regressor that had validation rows.
     """
 
     training_score: Floats

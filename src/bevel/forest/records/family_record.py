@@ -18,18 +18,18 @@ __all__ = ["FamilyRecord", "not_compared", "size_note"]
 
 @dataclass(frozen=True, eq=False)
 class FamilyRecord:
-    """The families of directions that share the trees of a forest, and why.
+    """The families of directions that share the trees of a forest, and their errors.
 
     Attributes
     ----------
     names : tuple of str
-        Of the families.
+        Names of the families.
     errors : ndarray of shape (n_families,)
         Out-of-bag error of each micro-forest: share of wrong rows, or mean loss of the criterion.
         NaN if there were no out-of-bag rows, too few trees for micro-forests, or nothing to
         compare.
     standard_errors : ndarray of shape (n_families,)
-        Of the errors.
+        Standard errors of `errors`.
     weights : ndarray of shape (n_families,)
         Share of trees that each family was to have, summing to one.
     of_tree : ndarray of int32, shape (n_trees,)
@@ -64,7 +64,7 @@ class FamilyRecord:
         return [(name, *each) for name, each in zip(self.names, numbers, strict=True)]
 
     def as_dict(self) -> dict[str, Any]:
-        """The same as plain values by name, for documents; an unknown error is None."""
+        """The record as plain values by name, for documents; an unknown error is None."""
         keys = ("family", "error", "standard_error", "weight", "n_trees")
         return {
             "families": [
@@ -98,12 +98,12 @@ class FamilyRecord:
 
 
 def size_note(min_samples_split: int) -> str:
-    """What a limit for the nodes that are split means."""
+    """Explain the limit on the nodes that are split."""
     return f"nodes of fewer than {min_samples_split} rows are not split (min_samples_split)"
 
 
 def not_compared(n_families: int) -> str:
-    """Why families have no out-of-bag errors."""
+    """Explain why families have no out-of-bag errors."""
     if n_families == 1:
         return "not compared: it is the only family that fits the table"
     return "not compared: too few trees, or no out-of-bag rows; families share the trees alike"

@@ -13,7 +13,7 @@ from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Isolation", "average_path_length", "with_path_lengths"]
 
-RATIO_DIGITS = 12  # of path lengths that scores distinguish
+RATIO_DIGITS = 12  # digits to which scores distinguish path lengths
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Isolation:
     def scores(self, lengths: Floats) -> Floats:
         """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones.
 
-        Raises ModelFileError of negative lengths, which only a mapped file that was not verified
+        Raises ModelFileError for negative lengths, which only a mapped file that was not verified
         can have.
         """
         if (lengths < 0.0).any():
@@ -44,12 +44,12 @@ class Isolation:
             )
         usual = float(average_path_length(np.array(float(self.n_samples))))
         ratios = lengths / usual if usual > 0 else np.ones_like(lengths)
-        # Means over trees differ in the last digits, by which the usual length would be another.
+        # Rounded, since means over trees differ in the last digits.
         return np.asarray(-(2.0 ** -np.round(ratios, RATIO_DIGITS)))
 
 
 def average_path_length(n_rows: Floats) -> Floats:
-    """Mean depth at which a random binary tree of so many rows isolates one.
+    """Mean depth at which a random binary tree of `n_rows` rows isolates one of them.
 
     2 H(n - 1) - 2 (n - 1) / n with harmonic numbers H (Liu, Ting and Zhou 2008), here for weights
     too, which need not be whole.
@@ -59,10 +59,10 @@ def average_path_length(n_rows: Floats) -> Floats:
 
 
 def with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
-    """The same trees with the path length of each leaf as its value.
+    """Return a forest of these trees with the path length of each leaf as its value.
 
-    The depth of the leaf, and what its rows would still take to be isolated. A leaf has as many of
-    the `n_samples` rows of a tree as its share of their weight.
+    The path length is the depth of the leaf plus the expected depth of a tree of its rows. A leaf
+    has as many of the `n_samples` rows of a tree as its share of their weight.
     """
     values = np.zeros(forest.n_nodes)
     leaves = forest.right < 0

@@ -14,18 +14,18 @@ __all__ = ["RotationRecord"]
 
 @dataclass(frozen=True, eq=False)
 class RotationRecord:
-    """What is known of the rotations of an ensemble, the identity first.
+    """The rotations of an ensemble, the identity first, with their errors and weights.
 
     Attributes
     ----------
     seed : int
-        From which they are drawn.
+        Seed that they are drawn from.
     max_rotated : int
         Features that they rotate together.
     complexities : ndarray of shape (n_rotations,)
         Median complexity of the trees of each micro-forest.
     errors : ndarray of shape (n_rotations,)
-        Their out-of-bag errors; NaN where not known, or not requested.
+        Out-of-bag errors of the micro-forests; NaN where not known, or not requested.
     weights : ndarray of shape (n_rotations,)
         Share of trees that each rotation was to have.
     h : float or None

@@ -11,12 +11,12 @@ from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["SurvivalRecord", "check_curves"]
 
-ROUNDING = 1e-5  # of sums of jumps in float32
+ROUNDING = 1e-5  # rounding error of sums of jumps in float32
 
 
 @dataclass(frozen=True, eq=False)
 class SurvivalRecord:
-    """What a survival forest stores of time.
+    """Event times and causes of a survival forest.
 
     Attributes
     ----------
@@ -40,12 +40,12 @@ class SurvivalRecord:
 
     @property
     def n_numbers(self) -> int:
-        """Numbers that entries of leaves may have."""
+        """Exclusive upper bound on the numbers of the entries of leaves."""
         return self.n_times * self.n_causes
 
 
 def check_curves(forest: FlatForest, n_times: int, n_causes: int = 1) -> None:
-    """Raise ValueError unless leaves without classes have entries of so many times and causes."""
+    """Raise ValueError unless leaves have valid entries for these numbers of times and causes."""
     if forest.n_classes:
         return
     is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))

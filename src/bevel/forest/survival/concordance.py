@@ -27,7 +27,7 @@ def concordance(target: SurvivalTarget, risk: Floats) -> float:
     target : SurvivalTarget
         Times and events.
     risk : ndarray of float64, shape (n,)
-        Higher for earlier events.
+        Risk scores, higher for earlier events.
     """
     return concordance_and_error(target, risk)[0]
 
@@ -44,23 +44,23 @@ def concordance_and_error(target: SurvivalTarget, risk: Floats) -> tuple[float, 
     target : SurvivalTarget
         Times and events.
     risk : ndarray of float64, shape (n,)
-        Higher for earlier events; finite.
+        Risk scores, higher for earlier events; finite.
     """
-    order = np.lexsort((~target.event, target.time))  # events before censored rows of their time
+    order = np.lexsort((~target.event, target.time))  # events before censored rows of the same time
     time, risk = target.time[order], risk[order]
     earlier = np.flatnonzero(target.event[order])
     times = time[earlier]
-    # The first row that a row with an event can be compared with: behind the events of its time.
+    # First row that a row with an event can be compared with: after the events of its time.
     n_events = np.searchsorted(times, times, "right") - np.searchsorted(times, times, "left")
     later = np.searchsorted(time, times, "left") + n_events
-    # Events that a row can be compared with, as it was seen later: those in [first, last).
+    # Events that a row can be compared with because it was seen later: those in [first, last).
     last = np.searchsorted(later, np.arange(len(time)), "right")
     first = np.zeros(len(time), dtype=np.int64)
     if target.entry is not None:
         first = np.searchsorted(times, target.entry[order], "right")
     place, below, up_to = _risk_places(risk, risk[earlier])
 
-    pairs = (last - first).astype(np.float64)  # of which each row is a part
+    pairs = (last - first).astype(np.float64)  # that each row belongs to
     good = pairs - 0.5 * sum(_count(bound, first, last, place + 1) for bound in (below, up_to))
     n_rows = np.full(len(later), len(time))
     pairs[earlier] += n_rows - later
@@ -80,8 +80,8 @@ def concordance_and_error(target: SurvivalTarget, risk: Floats) -> tuple[float, 
 
 
 def _risk_places(risk: Floats, of_events: Floats) -> tuple[Ints64, Ints64, Ints64]:
-    """Places of all risks in their order; of events how many risks are below theirs, and how many
-    are below or tied.
+    """Positions of all risks in sorted order; for events also how many risks are below theirs, and
+    how many are below or tied.
     """
     order = np.argsort(risk, kind="stable")
     place = np.empty(len(risk), dtype=np.int64)
@@ -109,11 +109,11 @@ def _first_place(
 
 
 def _count(numbers: Ints64, first: Ints64, last: Ints64, bound: Ints64) -> Ints64:
-    """How many of numbers[first:last] are below a bound, for each of many questions.
+    """Count how many of numbers[first:last] are below a bound, for many queries at once.
 
     The numbers are divided bit by bit, from the highest on, into those without and with the bit,
     in their order (a wavelet matrix): ranges stay ranges, and each bit of a bound costs two looks
-    into a cumulative sum. O((n + questions) log n).
+    into a cumulative sum. O((n + queries) log n).
     """
     found = np.zeros(len(bound), dtype=np.int64)
     largest = max(int(numbers.max(initial=0)), int(bound.max(initial=0)))

@@ -20,7 +20,7 @@ __all__ = [
 ]
 
 KINDS = ("hazard", "survival", "incidence")  # as the core numbers them
-BLOCK_BYTES = 2**26  # of curves that are held at a time
+BLOCK_BYTES = 2**26  # memory of the curves of a block
 
 
 class StepFunction:
@@ -31,9 +31,9 @@ class StepFunction:
     x : ndarray
         Times of the jumps, ascending.
     y : ndarray
-        Values from each of them on.
+        Values from each time on.
     before : float
-        Value before the first.
+        Value before the first jump.
     domain : tuple of float
         First and last time that the curve is known at. A curve without an end stays as it is.
     """
@@ -104,14 +104,14 @@ def curves(
     leaves : ndarray of int32, shape (n, n_trees)
         Leaf of each row in each tree, -1 where a tree does not count for a row.
     times : ndarray of float64
-        Ascending.
+        Times to evaluate, ascending.
     kind : {"survival", "hazard", "incidence"}
         Mean Kaplan–Meier curve of the leaves, mean cumulative hazard (Nelson–Aalen), both of all
         causes together, or mean cumulative incidence of one cause (Aalen–Johansen).
     n_threads : int
         Threads to use.
     cause : int, default=0
-        Of the incidence, from 0 on.
+        Cause of the incidence, from 0 on.
     """
     record = survival_record(fitted, "A survival curve")
     first = np.searchsorted(times, record.event_times, side="left").astype(np.int32)
@@ -120,7 +120,7 @@ def curves(
         leaves, first, len(times), KINDS.index(kind), n_threads, record.n_causes, cause
     )
     if kind == "survival":
-        np.maximum(found, 0.0, out=found)  # sums of differences may end just below 0
+        np.maximum(found, 0.0, out=found)  # rounding may leave sums just below 0
     elif kind == "incidence":
         np.minimum(found, 1.0, out=found)  # or just above 1
     return found
@@ -129,7 +129,7 @@ def curves(
 def in_blocks(
     n_rows: int, n_times: int, work: Callable[[slice], Floats]
 ) -> Iterator[tuple[slice, Floats]]:
-    """Results of `work` on blocks of rows whose curves fit the memory."""
+    """Results of `work` on blocks of rows whose curves fit in memory."""
     step = max(1, BLOCK_BYTES // (8 * max(1, n_times)))
     for first in range(0, n_rows, step):
         rows = slice(first, min(n_rows, first + step))
@@ -145,7 +145,7 @@ def median_times(fitted: FittedForest, leaves: Ints32, n_threads: int, share: fl
         return curves(fitted, leaves[rows], times, "survival", n_threads)
 
     for rows, values in in_blocks(len(leaves), len(times), work):
-        # Means of products of rounded jumps: what should be the share may lie just above it.
+        # Products of rounded jumps may lie just above the share that they should equal.
         below = values <= share + 1e-9
         reached = below.any(axis=1)
         out[rows] = np.where(reached, times[below.argmax(axis=1)], np.inf)

@@ -1,4 +1,4 @@
-"""Drawings of survival forests as SVG text, to be read at the width of a phone."""
+"""Drawings of survival forests as SVG text, legible at the width of a phone."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ WIDTH, HEIGHT, SIDE = 4.0, 2.9, 3.0  # inches between the axes
 
 
 def _drawn(draw: Callable[[Axes], object], width: float = WIDTH, height: float = HEIGHT) -> str:
-    """SVG text of what a function draws on axes; the words around say what a title would."""
+    """SVG text of a drawing function on axes, without a title, which the text around replaces."""
     with canvas(width, height) as figure:
         axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
         draw(axes)
@@ -30,7 +30,7 @@ def _drawn(draw: Callable[[Axes], object], width: float = WIDTH, height: float =
 
 
 def draw_groups(groups: RiskGroups) -> str:
-    """Observed and predicted survival of groups of risk."""
+    """Observed and predicted survival of risk groups."""
 
     def draw(axes: Axes) -> None:
         plots.risk_groups(groups, ax=axes)

@@ -1,4 +1,4 @@
-"""The report of one survival forest: what it is good for, and then everything behind that."""
+"""The report of one survival forest: a summary, followed by the details."""
 
 from __future__ import annotations
 
@@ -36,18 +36,18 @@ def survival_report(
     model_file: str = "",
     on_step: OnStep = lambda *_: None,
 ) -> str:
-    """The page.
+    """Write the page of a survival forest.
 
     Parameters
     ----------
     name : str
-        Of the data.
+        Name of the data.
     fitted : SurvivalFit
         The forest and its rows.
     command : str
         The command that makes the page again.
     model_file : str, default=""
-        Where the model was written; empty if it was not.
+        Path of the model file; empty if there is none.
     on_step : callable
         Called with the number of steps done and the name of the next.
     """
@@ -74,7 +74,7 @@ def survival_report(
 
 
 def _opening(found: Explanation) -> str:
-    """Sentences, beside the groups of risk."""
+    """Summary sentences, beside the risk groups."""
     survival = found.survival
     assert survival is not None
     sentences = [survival_feature_sentence(found.importances[-1])]
@@ -124,7 +124,7 @@ def _data(fitted: SurvivalFit) -> str:
 
 
 def _use(model_file: str) -> str:
-    """Some lines of Python and a command."""
+    """Lines of Python and a command."""
     file = model_file or "model.bevel"
     lines = [
         "import bevel, pandas as pd",

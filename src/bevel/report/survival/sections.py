@@ -1,4 +1,4 @@
-"""What a survival forest says of some rows, as sections of a page."""
+"""Findings of a survival forest, as sections of a page."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ ROWS = {
 def survival_sections(
     found: SurvivalFindings | None, row_kind: str, *, with_groups: bool = True
 ) -> list[PageSection]:
-    """Sections on scores, groups of risk, curves and calibration; none for other forests.
+    """Sections on scores, risk groups, curves and calibration; empty for other forests.
 
     `with_groups`: whether the groups are drawn, which may be at the top of the page.
     """
@@ -116,7 +116,7 @@ def _groups(groups: RiskGroups) -> str:
 
 
 def risk_rules_table(found: SurvivalFindings) -> str:
-    """The leaves of the imitating tree as rules; empty without times and events."""
+    """The leaves of the surrogate tree as rules; empty without times and events."""
     if not found.rules:
         return ""
     rows = [

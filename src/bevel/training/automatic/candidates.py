@@ -19,15 +19,15 @@ class Candidate:
     Attributes
     ----------
     name : str
-        As `families_` shows it.
+        Name as `families_` shows it.
     projection : Projection
         Where directions come from.
     criterion : str
-        Gain of a split, unless the user has chosen one.
+        Split criterion, unless the user has chosen one.
     n_projections : int, float or str
         Draws at each node.
     wide : bool
-        Whether it is for tables of many numeric columns only.
+        Whether the family is only for tables of many numeric columns.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Candidate:
 
 
 FEWEST_WIDE_COLUMNS = 50
-SHARED_SCALE = "minmax"  # of all families, behind `scale="auto"` (docs/design/scale.md)
-# The first serves every table (docs/design/automatic_families.md).
+SHARED_SCALE = "minmax"  # scale of all families if `scale="auto"` (docs/design/scale.md)
+# The first family fits every table (docs/design/automatic_families.md).
 FOR_CLASSES = (
     Candidate("axis", Axis(), "entropy"),
     Candidate("sparse", SparseSigns(), "entropy"),
@@ -61,7 +61,7 @@ FOR_NUMBERS = (
 
 
 def axis_family(*, regression: bool) -> Candidate:
-    """The family that cuts along the axes, as it takes part in every forest."""
+    """The family of axis-aligned splits, which takes part in every forest."""
     return (FOR_NUMBERS if regression else FOR_CLASSES)[0]
 
 
@@ -86,7 +86,7 @@ def candidates_for(
     splits_pure : bool, default=False
         Whether pure nodes are split, in which the target says nothing.
     constrained : str, default=""
-        The parameter that directions are to hold, if any.
+        Name of the parameter that constrains directions, if any.
     """
     fitting, left_out = [], []
     without_target = 'threshold="purely_random" does not' if purely_random else ""
@@ -104,7 +104,7 @@ def candidates_for(
 def _objection(
     candidate: Candidate, shape: TableShape, without_target: str, constrained: str
 ) -> str:
-    """Why a family does not fit a table; empty if it does."""
+    """Reason why a family does not fit a table; empty if it does."""
     if isinstance(candidate.projection, Axis):
         return ""
     if shape.n_numeric < 2:

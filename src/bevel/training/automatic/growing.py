@@ -2,9 +2,9 @@
 
 Each family grows a micro-forest of U trees. All micro-forests are evaluated on the rows that every
 one of them predicts out of bag, the losses become weights, and the weights become numbers of trees.
-The same rows decide how small a node may be and still be split. The trees of micro-forests stay as
-far as their families get trees; the others are grown again by families that get more. This is
-Blaser's idea for rotations (thesis, chapter 2), applied to families.
+The same rows decide how small a node may be and still be split. Trees of micro-forests are kept
+as far as their families get trees; the others are replaced by trees of families that get more. This
+is Blaser's idea for rotations (thesis, chapter 2), applied to families.
 """
 
 from __future__ import annotations
@@ -60,7 +60,7 @@ class Grower:
     def grow(
         self, numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress
     ) -> FlatForest:
-        """Trees of some numbers, each of its family, in the order of the numbers."""
+        """Grow the trees of the given numbers and families, in the order of the numbers."""
         forest, order, n_done = None, [], 0
         for family, options in enumerate(self.options):
             chosen = np.flatnonzero(of_tree == family)
@@ -77,7 +77,7 @@ class Grower:
         return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
 
     def with_node_size(self, min_samples_split: int) -> Grower:
-        """The same with another limit for the nodes that are split."""
+        """Return a copy whose nodes need `min_samples_split` rows to be split."""
         options = [replace(each, min_samples_split=min_samples_split) for each in self.options]
         return replace(self, options=options)
 
@@ -103,9 +103,9 @@ def grow_families(
     Parameters
     ----------
     grower : Grower
-        Of the families of the plan.
+        Grower of the families of the plan.
     plan : FamilyPlan
-        What to grow.
+        Families, options and number of trees.
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
@@ -135,7 +135,7 @@ def grow_more(
 ) -> tuple[FlatForest, FamilyRecord]:
     """Add trees to a forest, by the weights that its families have.
 
-    Each family gets what its share of all trees is short of.
+    Each family gets the trees that it lacks to have its share of all trees.
     """
     wanted = count_trees(record.weights, trees.stop)
     short = np.maximum(wanted - record.n_trees, 0)
@@ -149,15 +149,15 @@ def grow_more(
 
 @dataclass(frozen=True)
 class FamilyShares:
-    """Which family each tree belongs to.
+    """The family of each tree.
 
     Attributes
     ----------
     record : FamilyRecord
         Families of the trees 0, 1, ... and the evidence for them.
     missing : ndarray of int64
-        Numbers of the trees that are not among those of the micro-forests, ascending. All trees
-        are if nodes are to be larger than those of the micro-forests.
+        Numbers of the trees that are still to be grown, ascending. These are all trees if nodes are
+        to be larger than those of the micro-forests.
     """
 
     record: FamilyRecord
@@ -265,7 +265,7 @@ def predict_family(
 def share_by_evidence(
     plan: FamilyPlan, evaluated: Evaluated, target: TrainingTarget
 ) -> FamilyShares:
-    """Choose the size of nodes, and share out the trees, by out-of-bag predictions.
+    """Choose the size of nodes, and divide the trees among families, by out-of-bag predictions.
 
     Parameters
     ----------
@@ -274,7 +274,7 @@ def share_by_evidence(
     evaluated : Evaluated
         Predictions of each family.
     target : TrainingTarget
-        Of the training rows.
+        Targets of the training rows.
     """
     known, families = evaluated.known, range(evaluated.n_families)
     criterion, n_rows, size = plan.options[0].criterion, len(target.values), 0
@@ -307,7 +307,7 @@ def _rows_of(evaluated: Evaluated, family: int, size: int) -> RowsOfFamily:
 
 
 def share_equally(plan: FamilyPlan) -> FamilyShares:
-    """Without evidence every family gets the same share of the trees."""
+    """Give each family the same share of the trees, if there is no out-of-bag evidence."""
     n_families = len(plan.names)
     weights = np.full(n_families, 1.0 / n_families)
     of_tree = (np.arange(plan.n_trees) % n_families).astype(np.int32)

@@ -21,9 +21,9 @@ __all__ = ["SIZES", "choose_size", "row_step", "sizes_to_compare"]
 
 # Chosen on data sets (docs/design/automatic_families.md); a finer grid is not more accurate.
 SIZES = (2, 5, 12, 32, 80)
-# The smallest size wins whose loss is within so many standard errors of the least one.
+# The smallest size wins whose loss is within this many standard errors of the least one.
 TOLERANCE = 0.5
-MOST_ROWS = 50_000  # whose predictions are compared; their noise is small then
+MOST_ROWS = 50_000  # rows whose predictions are compared
 MOST_VALUES = 1_000_000  # classes times rows
 
 
@@ -37,10 +37,10 @@ def sizes_to_compare(
     min_samples_split : int or None
         The size that was given; None to choose it.
     target : TrainingTarget
-        Of the training rows.
+        Targets of the training rows.
     criterion : str
-        Of the trees. A median is not a mean of medians, so that "absolute_error" keeps 2, as do
-        several outputs.
+        Criterion of the trees. A median is not a mean of medians, so "absolute_error" keeps 2, as
+        do several outputs.
     """
     if min_samples_split is not None:
         return (min_samples_split,)
@@ -50,7 +50,7 @@ def sizes_to_compare(
 
 
 def row_step(n_rows: int, n_classes: int) -> int:
-    """Every so many rows one is predicted, so that time and memory stay small beside growth."""
+    """Row stride that keeps evaluation cheap relative to training."""
     most = max(1, min(MOST_ROWS, MOST_VALUES // max(n_classes, 1)))
     return -(-n_rows // most)
 
@@ -62,7 +62,7 @@ def choose_size(
     step: int,
     criterion: str,
 ) -> int:
-    """Number of the size to use.
+    """Index of the size to use.
 
     Parameters
     ----------
@@ -72,11 +72,11 @@ def choose_size(
     known : ndarray of bool
         Rows that every family predicts out of bag.
     target : TrainingTarget
-        Of all training rows.
+        Targets of all training rows.
     step : int
-        From `row_step`.
+        Stride from `row_step`.
     criterion : str
-        Of the trees; in regression it is also the loss.
+        Criterion of the trees; in regression it is also the loss.
     """
     if not known.any():
         return 0

@@ -16,27 +16,27 @@ from bevel.training.trainer import TrainingTarget
 
 __all__ = ["FamilyPlan", "plan_families"]
 
-MICRO_SHARE = 10  # of all trees, one in so many is in each micro-forest
+MICRO_SHARE = 10  # each micro-forest has one in this many of all trees
 # With many rows fewer trees are enough to tell families apart, and each costs more
 # (docs/design/automatic_families.md).
 MANY_ROWS = 1000
 ENOUGH_MICRO_TREES = 25
 MICRO_SHARE_OF_MANY_ROWS = 20
 FEWEST_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
-# A family that fits alone: its trees are the only ones that sizes of nodes are compared with, and
-# few trees ask for larger nodes than many do.
+# A family that fits alone has the only trees to compare node sizes with, and few trees favour
+# larger nodes than many do.
 MICRO_SHARE_ALONE = 5
 FEWEST_MICRO_TREES_ALONE = 10
 
 
 @dataclass(frozen=True)
 class FamilyPlan:
-    """What to grow.
+    """Families of a forest, with their options and the number of trees.
 
     Attributes
     ----------
     names : tuple of str
-        Of the families.
+        Names of the families.
     options : tuple of TrainingOptions
         How each family grows; seed and bags are the same in all.
     n_trees : int
@@ -60,7 +60,7 @@ class FamilyPlan:
     def micro_trees(self, n_rows: int) -> int:
         """Trees of a micro-forest: a tenth of all, and at most half in all micro-forests together.
 
-        With many rows a twentieth of all, if that is `ENOUGH_MICRO_TREES`. A single family has
+        With many rows it is a twentieth, if that is `ENOUGH_MICRO_TREES`. A single family has
         `ENOUGH_MICRO_TREES`, or a fifth of all if that is more. 0 if there is nothing to compare:
         a single family of a given size of nodes, too few trees, or no rows out of bag.
         """
@@ -75,7 +75,7 @@ class FamilyPlan:
         return n if n >= FEWEST_MICRO_TREES else 0
 
     def _micro_trees_alone(self) -> int:
-        """Trees that show which size of nodes suits the only family."""
+        """Trees needed to choose the node size of a single family."""
         if len(self.node_sizes) == 1:
             return 0
         n = min(self.n_trees // 2, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_ALONE))
@@ -99,11 +99,11 @@ def plan_families(
     Parameters
     ----------
     options : TrainingOptions
-        What all families share; the criterion "auto" leaves it to them.
+        Options that all families share; the criterion "auto" leaves the choice to them.
     shape : TableShape
         Size of the training table.
     target : TrainingTarget
-        Of the training rows.
+        Targets of the training rows.
     n_trees : int
         Trees of the forest.
     hard : bool

@@ -1,4 +1,4 @@
-"""How much each family counts: its out-of-bag loss in units of the noise of that loss."""
+"""Weights of families: out-of-bag losses in units of the noise of those losses."""
 
 from __future__ import annotations
 
@@ -46,10 +46,10 @@ class Evidence:
         Share of wrong rows, or mean loss of the criterion; NaN without rows that all families
         predict.
     standard_errors : ndarray of shape (n_families,)
-        Of the errors.
+        Standard errors of `errors`.
     losses : ndarray of shape (n_families,)
-        Mean Brier score, calibrated if that was requested, or mean loss of the criterion: what the
-        weights are made of.
+        Mean Brier score, calibrated if that was requested, or mean loss of the criterion; the
+        weights follow from it.
     noise : float
         Standard error of the loss of the best family.
     """
@@ -76,19 +76,19 @@ def measure(
     Parameters
     ----------
     predictions : list of ndarray of shape (n_rows, n_classes), or (n_rows, 1) in regression
-        Of each family.
+        Out-of-bag predictions of each family.
     known : ndarray of bool
         Rows that every family predicts out of bag.
     truth : ndarray
         Classes as numbers, or targets.
     n_classes : int
-        0 in regression.
+        Number of classes, 0 in regression.
     weights : ndarray or None
-        Of the rows.
+        Weights of the rows.
     calibrated : bool, default=False
         Whether Brier scores are of class shares raised to the power that suits each family best.
     criterion : str, default="squared_error"
-        Of the trees; in regression it is also the loss.
+        Criterion of the trees; in regression it is also the loss.
     output_classes : ndarray of int32 or None
         Classes of each of several outputs, 0 in regression. Errors and losses are then means over
         the outputs, squared errors after division by the variance of the output.
@@ -181,7 +181,7 @@ def row_losses(
     n_classes: int,
     criterion: str = "squared_error",
 ) -> Floats:
-    """Loss of each row: its Brier score, or in regression what the criterion measures.
+    """Loss of each row: its Brier score, or in regression the loss of the criterion.
 
     The Brier score is half of the squared distance between the probabilities of a row and its
     class.
@@ -217,7 +217,7 @@ def losses_of_best_power(losses: Floats, share: Floats) -> Floats:
 
     Trees of some families are more alike than those of others. Mean shares of unlike trees are
     further from 0 and 1, which costs them Brier score but no errors, and which the power of the
-    whole forest puts right.
+    whole forest corrects.
     """
     best = int(np.argmin([weighted_mean(loss, share) for loss in losses]))
     return np.asarray(losses[best])
@@ -226,14 +226,14 @@ def losses_of_best_power(losses: Floats, share: Floats) -> Floats:
 def weigh_families(evidence: Evidence) -> Floats:
     """Weights of families, summing to one.
 
-    exp(−DECAY · Δ/σ), where Δ is how much more a family loses than the best one and σ is the noise
+    exp(−DECAY · Δ/σ), where Δ is the excess loss of a family over the best one and σ is the noise
     of that loss. σ falls with the number of rows: with few rows the weights are nearly equal.
     """
     losses = evidence.losses
     if np.isnan(losses).any():
         return np.full(len(losses), 1.0 / len(losses))
     excess = losses - losses.min()
-    # Without noise, as when every row is predicted exactly, equal losses still count the same.
+    # Without noise, as when every row is predicted exactly, equal losses still get equal weights.
     units = np.where(excess > 0.0, excess / max(evidence.noise, np.finfo(float).tiny), 0.0)
     weights = np.exp(-DECAY * np.minimum(units, 1e3))
     return np.asarray(weights / weights.sum())

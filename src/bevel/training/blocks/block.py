@@ -1,4 +1,4 @@
-"""A block of rows, and what may be asked of it: pure functions, arrays in and arrays out."""
+"""A block of rows and its pure functions, arrays in and arrays out."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ __all__ = [
 
 
 class Columns(NamedTuple):
-    """What all blocks share.
+    """Properties of the columns that all blocks share.
 
     Attributes
     ----------
     levels : ndarray of int32, shape (p,)
         Number of levels of each column, 0 for numeric ones.
     medians : ndarray of float32, shape (p,)
-        Stand in for missing values where features are combined.
+        Values that replace missing ones where features are combined.
     has_nan : ndarray of uint8, shape (p,)
-        One for numeric columns with missing values, in any block.
+        1 for numeric columns with missing values, in any block.
     """
 
     levels: npt.NDArray[np.int32]
@@ -69,23 +69,23 @@ class Block:
 class SmallNode(NamedTuple):
     """A node whose rows are gathered."""
 
-    tree: int  # place in the grower
+    tree: int  # index in the grower
     node: int
     tree_number: int
-    key: int  # names the node for random streams
+    key: int  # identifies the node for random streams
     depth: int
-    n_rows: int  # at most
+    n_rows: int  # upper bound
     tree_weight: float  # of all rows of its tree; 0: the node is the root
 
 
 class SubtreeTask(NamedTuple):
-    """What the growth of a subtree needs besides its rows."""
+    """Arguments of the growth of a subtree besides its rows."""
 
     columns: Columns
     n_classes: int  # 0: regression
     options: _core.Options
     gain_unit: float
-    settings: TrainingOptions  # what the options were made of, which can be sent elsewhere
+    settings: TrainingOptions  # source of the options, which can be pickled
 
 
 class NodeRows(NamedTuple):
@@ -96,7 +96,7 @@ class NodeRows(NamedTuple):
     X : ndarray of float32, shape (p, n), C order
         Columns of the rows.
     target, weights
-        As of a block.
+        Targets and weights as in a block.
     draws : ndarray of int32
         How often each row is in the bag of the tree.
     """

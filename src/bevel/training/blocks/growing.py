@@ -1,4 +1,4 @@
-"""Grows a forest over blocks: requests sums, chooses cuts, and has small nodes finished."""
+"""Grows a forest over blocks: requests sums, chooses cuts, and has small nodes grown."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class Subtree(NamedTuple):
 
 
 class Blocks(Protocol):
-    """All blocks of a table, wherever they are."""
+    """All blocks of a table, wherever they are stored."""
 
     def histograms(self, request: bytes, n_numbers: int) -> npt.NDArray[np.int64]:
         """Sums over the rows of all blocks: the answer to a request, `n_numbers` long."""
@@ -48,10 +48,10 @@ class GrownOverBlocks(NamedTuple):
 
 
 class WorkSpace(NamedTuple):
-    """How much may be asked for at once; does not change the forest."""
+    """Limits on the size of requests; they do not change the forest."""
 
-    numbers: int  # of an answer
-    rows: int  # gathered
+    numbers: int  # length of an answer
+    rows: int  # rows that are gathered
 
 
 def grow_over_blocks(
@@ -70,13 +70,13 @@ def grow_over_blocks(
     blocks : Blocks
         The rows.
     table : BlockedTable
-        What is known of them.
+        Encoding, totals and sample of the rows.
     options : TrainingOptions
         How to grow. Families draw directions without looking at rows.
     trees : sequence of int
         Numbers of the trees.
     space : WorkSpace
-        Limits of what is asked for at once.
+        Limits on the size of requests.
     n_threads : int
         Threads of the coordinator, which draws candidates and finds edges of bins.
     progress : Progress

@@ -32,13 +32,13 @@ class LocalBlocks:
     Parameters
     ----------
     loaders : sequence of callable
-        Each returns a block, in the order of the rows.
+        Callables that return a block each, in the order of the rows.
     columns : Columns
-        What the blocks share.
+        Properties of the columns that the blocks share.
     n_threads : int
         Threads to use.
     read_ahead : bool
-        Whether the next block is loaded while one is worked on.
+        Whether the next block is loaded while one is processed.
     """
 
     def __init__(
@@ -74,7 +74,7 @@ class LocalBlocks:
         def grow(node: int) -> Subtree:
             rows = join_rows(parts[node])
             parts[node] = []
-            # A node alone has all threads; several have one each.
+            # A single node gets all threads; several get one each.
             n_threads = self._n_threads if len(nodes) == 1 else 1
             return Subtree(nodes[node], grow_subtree(rows, nodes[node], task, n_threads))
 

@@ -34,7 +34,7 @@ def predict_blocks_out_of_bag(
     blocks : iterable of Block
         Its training rows, in order.
     options : Options
-        Of the forest: seed and bags.
+        Options of the forest: seed and bags.
     n_rows : int
         Rows of all blocks.
     takes_all : ndarray of uint8

@@ -1,4 +1,4 @@
-"""What the coordinator stores of a table whose rows are in blocks."""
+"""A table whose rows are in blocks, as the coordinator knows it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bevel.training.blocks.block import Columns
 
 __all__ = ["BlockedTable", "rows_to_gather", "sample_size"]
 
-# Nodes up to this size are gathered and finished by the ordinary builder, and their bytes.
+# Limits of nodes, in rows and bytes, that are gathered and grown by the ordinary builder.
 MOST_GATHERED, GATHERED_BYTES = 2**17, 2**25
 LEAST_GATHERED = 4096
 # A sample of this many rows has this many in a node of 1/1024 of the table: enough for edges.
@@ -30,13 +30,13 @@ class BlockedTable:
     n_rows : int
         Rows of all blocks.
     encoding : Encoding
-        How rows were read, and new ones are to be.
+        How rows were read, and how new ones must be read.
     has_nan : ndarray of uint8, shape (p,)
-        One for numeric columns with missing values.
+        1 for numeric columns with missing values.
     sample : ndarray of float32, shape (n_sample, p), Fortran order
         Encoded rows, chosen by a hash of their number. Edges of bins are quantiles of them.
     n_classes : int
-        0 in regression.
+        Number of classes, 0 in regression.
     whole_weights : bool
         Whether all weights are whole numbers up to 255.
     largest_weight : float
@@ -62,12 +62,12 @@ class BlockedTable:
 
     @property
     def columns(self) -> Columns:
-        """What blocks need to know."""
+        """Properties of the columns that blocks need."""
         return Columns(self.encoding.levels, self.encoding.medians, self.has_nan)
 
 
 def rows_to_gather(n_rows: int, n_features: int) -> int:
-    """Rows of the largest node that is gathered: by the table alone, as it changes the forest."""
+    """Rows of the largest node that is gathered; depends on the table alone, as the forest does."""
     by_bytes = GATHERED_BYTES // (4 * n_features)
     return max(min(MOST_GATHERED, max(LEAST_GATHERED, by_bytes)), n_rows // 1024)
 

@@ -1,1 +1,1 @@
-"""Ensembles of trees on rotations that are not all worth the same (Blaser, thesis, chapter 2)."""
+"""Ensembles of trees on rotations of unequal weight (Blaser, thesis, chapter 2)."""

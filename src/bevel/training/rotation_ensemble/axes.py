@@ -1,4 +1,4 @@
-"""The rotations of an ensemble: the features as they are, and Haar rotations of them.
+"""The rotations of an ensemble: the identity, and Haar rotations of the features.
 
 Rotations are never kept: they are drawn again from the seed of the forest whenever they are
 needed. In an ensemble all of them have as many axes as there are numeric features.
@@ -15,7 +15,7 @@ from bevel.training.trainer import native_family
 
 __all__ = ["MOST_ENTRIES", "as_matrices", "count_entries", "draw_rotations"]
 
-# Of all rotations together: the core counts them in 32 bits.
+# Entries of all rotations together: the core counts them in 32 bits.
 MOST_ENTRIES = 2**32 - 1
 
 
@@ -30,16 +30,16 @@ def draw_rotations(
 ) -> SparseDirections:
     """Axes of the identity and of n_rotations − 1 random rotations, back to back.
 
-    They are the rotations of a multi-rotation forest of the same seed. When there are more than
-    `max_rotated` features, each rotation turns a random subset of so many and leaves the others as
-    they are.
+    They are the rotations of a multi-rotation forest with this seed. When there are more than
+    `max_rotated` features, each rotation turns a random subset of that size and leaves the others
+    unchanged.
 
     Parameters
     ----------
     seed : int
-        Of the forest.
+        Seed of the forest.
     n_rotations : int
-        The identity counts as one.
+        Number of rotations, including the identity.
     n_numeric : int
         Numeric features, at least one; axes count them from 0.
     max_rotated : int
@@ -58,7 +58,7 @@ def draw_rotations(
 def _completed(
     drawn: SparseDirections, n_rotations: int, n_numeric: int, n_rotated: int
 ) -> SparseDirections:
-    """The same with the features that a rotation leaves out added to it as axes."""
+    """Return the rotations with the features that they leave out added as axes."""
     identity = drawn.index[:n_numeric]
     subsets = drawn.index[n_numeric:].reshape(n_rotations - 1, n_rotated, n_rotated)
     weights = drawn.weight[n_numeric:].reshape(n_rotations - 1, -1)

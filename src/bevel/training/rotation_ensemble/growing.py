@@ -2,9 +2,9 @@
 
 Micro-forests of U trees are grown on each of R rotations; their complexities and out-of-bag errors
 decide how many of the M trees each rotation gets. The result is an ordinary forest of the trees
-0, 1, ... M − 1 of its seed: those of the micro-forests that stay keep their numbers, and the
+0, 1, ... M − 1 of its seed: trees of the micro-forests that are kept retain their numbers, and the
 numbers of the others are grown once more on the rotations that need more trees. A bag depends on
-the seed and the number alone, so all that draws bags again works as for any forest.
+the seed and the number alone, so bags can be drawn again as for any forest.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ __all__ = ["EnsemblePlan", "grow_ensemble"]
 
 @dataclass(frozen=True)
 class EnsemblePlan:
-    """What ensemble to grow.
+    """Sizes and weighting of an ensemble.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class EnsemblePlan:
     weighting : str
         One of `weights.WEIGHTINGS`.
     h : float or None
-        Its tuning parameter; None chooses it.
+        Tuning parameter of the weighting; None chooses it.
     n_dropped : int
         Random rotations left out, those of highest out-of-bag error.
     max_rotated : int
@@ -129,7 +129,7 @@ def grow_ensemble(
 def _on_rotations(
     options: TrainingOptions, axes: SparseDirections | None, of_tree: npt.NDArray[np.int32]
 ) -> TrainingOptions:
-    """Options whose trees have given rotations as axes; nominal columns are left alone."""
+    """Options whose trees have given rotations as axes; nominal columns are not rotated."""
     families = tuple(
         replace(family, pool=axes, rotation_of_tree=tuple(of_tree.tolist()))
         if family.kind == "rotation"
@@ -140,7 +140,7 @@ def _on_rotations(
 
 
 def _weights(plan: EnsemblePlan, complexities: Floats, errors: Floats) -> RotationWeights:
-    """Weights of all rotations; those that are dropped have none and come last."""
+    """Weights of all rotations; those that are dropped have weight zero and come last."""
     dropped = _worst(errors, plan.n_dropped)
     kept = np.setdiff1d(np.arange(plan.n_rotations), dropped)
     among = weigh_rotations(plan.weighting, complexities[kept], errors[kept], plan.h)
@@ -150,7 +150,7 @@ def _weights(plan: EnsemblePlan, complexities: Floats, errors: Floats) -> Rotati
 
 
 def _worst(errors: Floats, n_dropped: int) -> Ints64:
-    """Random rotations of highest error; the identity is none of them."""
+    """Random rotations of highest error, never the identity."""
     by_error = 1 + np.argsort(np.where(np.isfinite(errors[1:]), errors[1:], np.inf), kind="stable")
     return by_error[len(by_error) - n_dropped :]
 

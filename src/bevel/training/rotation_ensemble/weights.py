@@ -1,7 +1,7 @@
-"""How much each rotation of an ensemble counts (thesis, 2.3.1 and 2.5).
+"""Weights of the rotations of an ensemble (thesis, 2.3.1 and 2.5).
 
-Weights fall, or stay, from the most favourable rotation to the least and sum to one. They become
-numbers of trees.
+Weights do not increase from the most favourable rotation to the least, and sum to one. They
+determine numbers of trees.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ __all__ = [
 ]
 
 
-# In the order of section 2.5, (a) to (h).
+# In the order (a) to (h) of section 2.5.
 WEIGHTINGS = ("rre", "cut", "exp", "bst", "new", "lin", "oob", "jnt")
-IDENTITY = 0  # the number of the rotation that turns nothing
+IDENTITY = 0  # number of the rotation that changes nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,7 +40,7 @@ class RotationWeights:
     Attributes
     ----------
     values : ndarray of shape (n_rotations,)
-        By number of the rotation.
+        Weights by number of the rotation.
     order : ndarray of shape (n_rotations,)
         Numbers of the rotations, the most favourable first.
     h : float or None
@@ -53,11 +53,11 @@ class RotationWeights:
 
 
 def cut_weights(n_rotations: int, h: float) -> Floats:
-    """I(r ≤ h)/h: the same for each of the first h rotations (2.6)."""
+    """I(r ≤ h)/h: equal weights for the first h rotations (2.6)."""
     return np.where(np.arange(1, n_rotations + 1) <= h, 1.0 / h, 0.0)
 
 
-# All weight is on the first rotation from here on; infinity times zero would be no number.
+# From here on all weight is on the first rotation; infinity times zero would be NaN.
 FASTEST_DECAY = 1000.0
 
 
@@ -73,7 +73,7 @@ def exponential_weights(n_rotations: int, h: float) -> Floats:
 
 
 def linear_weights(rank: npt.ArrayLike) -> Floats:
-    """In proportion to R, R − 1, ... 1 for ranks 1, 2, ... R; equal ranks are shared."""
+    """Weights in proportion to R, R − 1, ... 1 for ranks 1, 2, ... R; equal ranks are shared."""
     rank = np.asarray(rank, dtype=np.float64)
     steps = len(rank) + 1 - rank
     return np.asarray(steps / steps.sum())
@@ -94,9 +94,9 @@ def weigh_rotations(
     weighting : str
         One of `WEIGHTINGS`.
     complexities : ndarray of shape (n_rotations,)
-        Median complexity of a tree on each rotation. Of equal ones the lower number comes first.
+        Median complexity of a tree on each rotation. Ties are broken by the lower number.
     errors : ndarray of shape (n_rotations,)
-        Out-of-bag error on each rotation; NaN is not known and counts as the mean of the others.
+        Out-of-bag error on each rotation; NaN is unknown and counts as the mean of the others.
     h : float, default=None
         The tuning parameter of "cut" and "exp"; None chooses it on the errors.
     """
@@ -143,7 +143,7 @@ def _grid(weighting: str, n_rotations: int) -> Floats:
 
 
 def choose_h(curve: Callable[[int, float], Floats], grid: Floats, sorted_errors: Floats) -> float:
-    """The h of the smallest Σ wᵣ·OOBᵣ; of equally good ones the smallest, for simpler trees."""
+    """The h of the smallest Σ wᵣ·OOBᵣ; ties go to the smallest h, for simpler trees."""
     mean_errors = np.array([curve(len(sorted_errors), h) @ sorted_errors for h in grid])
     rounding = 1e-12 * float(np.abs(sorted_errors).max(initial=0.0))
     return float(grid[np.flatnonzero(mean_errors <= mean_errors.min() + rounding)[0]])
@@ -152,13 +152,13 @@ def choose_h(curve: Callable[[int, float], Floats], grid: Floats, sorted_errors:
 def count_trees(sorted_weights: Floats, n_trees: int) -> Ints64:
     """Trees on each rotation, the most favourable first; they sum to n_trees.
 
-    Weights times n_trees are rounded. Trees that are then missing are added to the first rotation,
-    those that are too many are taken from the last ones.
+    Weights times n_trees are rounded. Missing trees are added to the first rotation, and
+    surplus ones are taken from the last ones.
     """
     counts = np.rint(np.asarray(sorted_weights) * n_trees).astype(np.int64)
     surplus = int(counts.sum()) - n_trees
     if surplus <= 0:
         counts[0] -= surplus
         return counts
-    # What stays up to and with each rotation, once so many are taken from the end.
+    # Cumulative counts, cut at n_trees.
     return np.diff(np.minimum(np.cumsum(counts), n_trees), prepend=0)

@@ -1,4 +1,4 @@
-"""An isolation forest from a file of rows, and the rows that stand out."""
+"""Fits an isolation forest to a file of rows, and finds its outliers."""
 
 from __future__ import annotations
 
@@ -31,22 +31,22 @@ __all__ = ["IsolationFit", "fit_isolation"]
 
 @dataclass(frozen=True, eq=False)
 class IsolationFit:
-    """An isolation forest, and how much each row stands out.
+    """An isolation forest, and the scores of its training rows.
 
     Attributes
     ----------
     model : ObliqueIsolationForest
-        Fitted.
+        Fitted model.
     X : Columns
         Features.
     ids : mapping of str to ndarray of object
         Columns that name the rows, as they are written in the file.
     notes : tuple of str
-        What the user should know of how the file was understood.
+        Notes for the user on how the file was read.
     scores : ndarray of shape (n_rows,)
-        Of the training rows, from `score_samples`; the lower, the more unusual.
+        Scores of the training rows, from `score_samples`; the lower, the more unusual.
     seconds : float
-        That the fit took.
+        Duration of the fit.
     """
 
     model: ObliqueIsolationForest
@@ -58,7 +58,7 @@ class IsolationFit:
 
     @property
     def n_outliers(self) -> int:
-        """Rows below the threshold of the model."""
+        """Number of rows below the threshold of the model."""
         return int(np.count_nonzero(self.scores < self.model.offset_))
 
     def most_unusual(self, n_rows: int) -> Indices:
@@ -90,11 +90,11 @@ def fit_isolation(
     parameters : dict, default=None
         Parameters of `bevel.ObliqueIsolationForest`.
     drop, nominal, keep_id, row_id
-        As in `bevel.workflow.fit`.
+        Columns as in `bevel.workflow.fit`.
     on_note : callable
-        As in `bevel.workflow.fit`.
+        Callback as in `bevel.workflow.fit`.
     **table
-        How the file is read.
+        Format of the file.
     """
     source = data if isinstance(data, Source) else Path(data)
     X, ids, notes = _read(source, drop, nominal, keep_id, row_id, TableOptions(**table))

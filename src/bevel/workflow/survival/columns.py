@@ -28,9 +28,9 @@ class SurvivalColumns:
     Attributes
     ----------
     time, event : str
-        Times, and which of them are those of an event.
+        Columns of the times and of the events.
     entry : str or None
-        Since when rows are seen; None if all are seen from the start.
+        Column of the times from which rows are seen; None if all are seen from the start.
     competing : bool
         Whether events are numbers of causes.
     """
@@ -48,11 +48,11 @@ class TimesOfRows:
     Attributes
     ----------
     time : ndarray of float64
-        NaN where it is missing.
+        Times; NaN where missing.
     event : ndarray of bool, or of float64 numbers of causes
-        What the file says of each row.
+        Events of the rows.
     entry : ndarray of float64 or None
-        NaN where it is missing.
+        Entry times; NaN where missing.
     known : ndarray of bool
         Rows with a time.
     competing : bool
@@ -66,7 +66,7 @@ class TimesOfRows:
     competing: bool
 
     def target(self, rows: Any, time: Any = None, *, needs_event: bool = True) -> SurvivalTarget:
-        """Of some rows, whose times may be given."""
+        """Target of some rows, whose times may be given."""
         times = self.time[rows] if time is None else time
         parts = (times, self.event[rows])
         given = parts if self.entry is None else (self.entry[rows], *parts)
@@ -76,16 +76,16 @@ class TimesOfRows:
 def read_survival_columns(
     data: Path | Source, columns: SurvivalColumns, options: TableOptions
 ) -> TimesOfRows:
-    """Read them.
+    """Read times, events and entries from a file.
 
     Parameters
     ----------
     data : Path or Source
         The file.
     columns : SurvivalColumns
-        Their names.
+        Names of the columns.
     options : TableOptions
-        How the file is read.
+        Format of the file.
     """
     table = open_table(data, options)
     names = [columns.time, columns.event] + ([] if columns.entry is None else [columns.entry])

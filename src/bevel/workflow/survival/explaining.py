@@ -39,7 +39,7 @@ from bevel.workflow.survival.risk_rules import find_risk_rules
 
 __all__ = ["explain_survival"]
 
-N_REPEATS = 5  # permutations of each feature, as many as `importance` makes
+N_REPEATS = 5  # permutations of each feature, as in `importance`
 
 
 def explain_survival(
@@ -58,15 +58,15 @@ def explain_survival(
     Parameters
     ----------
     model : ObliqueSurvivalForest
-        Fitted.
+        Fitted model.
     X : Columns
         Rows; the rows of the fit are recognised, and evaluated out of bag.
     target : SurvivalTarget, default=None
-        Their times and events.
+        Times and events of the rows.
     weights : ndarray, default=None
         Weights of the fit, if these are its rows.
     number, requested, seed, on_step
-        As in `explain`.
+        Parameters as in `explain`.
     """
     analysed = read_forest(model, "explain", trees_only=True)
     number = np.arange(1, len(X) + 1) if number is None else number
@@ -124,7 +124,7 @@ def explain_survival(
 
 
 def _risks(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
-    """Risks by the trees that have not seen a row; by all trees for one that is in every bag."""
+    """Risks by the trees that have not seen a row; by all trees for a row in every bag."""
     whole = analysed.predictor.values(rows.X, analysed.n_threads)
     if rows.out is None:
         return whole
@@ -140,9 +140,9 @@ def _importances(
     weights: Floats | None,
     seed: int,
 ) -> tuple[Importance, ...]:
-    """By negation and by permutation; mean absolute Shapley values without times and events."""
+    """Importance by negation and permutation; Shapley values if times and events are unknown."""
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
-    whole = weights is None or bool((weights > 0.0).all())  # else bags are others
+    whole = weights is None or bool((weights > 0.0).all())  # otherwise bags differ
     if target is not None and target.event.any() and N_REPEATS * n_visits <= MOST_VISITS and whole:
         model, given = analysed.estimator, {"out_of_bag": out_of_bag}
         by_permutation = importance(
@@ -154,7 +154,7 @@ def _importances(
             random_state=seed,
             **given,
         )
-        if analysed.fitted.encoding.nominal:  # levels have no weights whose sign could change
+        if analysed.fitted.encoding.nominal:  # level sets have no coefficients to negate
             return (by_permutation,)
         return (importance(model, "negation", X, target, **given), by_permutation)
     rng = np.random.default_rng(seed)

@@ -1,4 +1,4 @@
-"""What a survival forest says of some rows: scores, groups of risk, calibration, single curves."""
+"""Findings of a survival forest on some rows: scores, risk groups, calibration, single curves."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from bevel.workflow.survival.risk_rules import RiskRule
 
 __all__ = ["SurvivalFindings", "concordance_estimate", "evaluation_rows", "find_survival"]
 
-Z = 1.959964  # of 95 %
+Z = 1.959964  # normal quantile of a 95 % interval
 N_GROUPS, LEAST_OF_GROUP = 3, 5
-QUANTILES = (0.25, 0.5, 0.75)  # of the event times, at which calibration is shown
+QUANTILES = (0.25, 0.5, 0.75)  # levels of the event times at which calibration is shown
 CURVES = {"lowest risk": 0.05, "median risk": 0.5, "highest risk": 0.95}
-N_CHECKED = 3  # trees whose leaves tell whether rows are those of the fit
+N_CHECKED = 3  # trees whose leaves are checked to recognise the rows of the fit
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +39,15 @@ class SurvivalFindings:
     groups : RiskGroups or None
         Rows by their risk, with observed and predicted curves.
     calibrations : tuple of SurvivalCalibration
-        At the quartiles of the event times.
+        Calibration at the quartiles of the event times.
     bands : SurvivalBands
         Curves of rows of low, middle and high risk.
     names : tuple of str
-        Of these rows.
+        Names of these rows.
     n_rows, n_events : int
-        Of the rows with times and events.
+        Number of rows and of events, for rows with times and events.
     rules : tuple of RiskRule
-        Leaves of the small tree that imitates the forest; none without times and events.
+        Leaves of a small surrogate tree; empty without times and events.
     """
 
     scores: SurvivalScores | None
@@ -61,7 +61,7 @@ class SurvivalFindings:
 
     @property
     def estimates(self) -> dict[str, Estimate]:
-        """The concordance with its 95 % interval; nothing without times and events."""
+        """The concordance with its 95 % interval; empty without times and events."""
         if self.scores is None:
             return {}
         return {"concordance": concordance_estimate(self.scores)}
@@ -76,7 +76,7 @@ def concordance_estimate(scores: SurvivalScores) -> Estimate:
 def evaluation_rows(
     analysed: AnalysedForest, X: Columns, weights: Floats | None
 ) -> tuple[EvaluationRows, str]:
-    """The rows, for the trees that have not seen them if the forest was grown on them."""
+    """The rows, with the trees that have not seen them if the forest was grown on them."""
     encoded = analysed.encode(X)
     target = np.zeros(len(encoded))
     if not _are_of_the_fit(analysed, encoded, weights):
@@ -92,7 +92,7 @@ def evaluation_rows(
 def _are_of_the_fit(
     analysed: AnalysedForest, encoded: npt.NDArray[np.float32], weights: Floats | None
 ) -> bool:
-    """Whether the rows of some bags weigh in their leaves what the leaves say."""
+    """Whether the weights of the rows in some bags agree with those of their leaves."""
     bags, forest = analysed.fitted.bags, analysed.forest
     if bags is None or forest.is_slim or len(encoded) != bags.n_rows:
         return False
@@ -115,22 +115,22 @@ def find_survival(
     row_kind: str,
     weights: Floats | None = None,
 ) -> SurvivalFindings:
-    """Findings on rows.
+    """Find scores, groups and curves of some rows.
 
     Parameters
     ----------
     model : ObliqueSurvivalForest
-        Fitted.
+        Fitted model.
     X : Columns
         Rows.
     target : SurvivalTarget or None
-        Their times and events, if known.
+        Times and events of the rows, if known.
     risk : ndarray of shape (n_rows,)
         Predicted risks.
     row_kind : {"new", "out-of-bag", "grown on"}
-        As in `Explanation`.
+        Relation of the rows to the fit, as in `Explanation`.
     weights : ndarray, default=None
-        Of the fit, for rows that are out of bag.
+        Weights of the fit, for rows that are out of bag.
     """
     order = np.argsort(risk, kind="stable")
     chosen = [int(order[round(share * (len(order) - 1))]) for share in CURVES.values()]

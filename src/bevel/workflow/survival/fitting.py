@@ -1,4 +1,4 @@
-"""A survival forest from a file of rows with a column of times and one of events."""
+"""Fits a survival forest to a file of rows with columns of times and events."""
 
 from __future__ import annotations
 
@@ -25,16 +25,16 @@ __all__ = ["SurvivalFit", "fit_survival", "out_of_bag_risks"]
 
 @dataclass(frozen=True, eq=False)
 class SurvivalFit:
-    """A survival forest, and how well it does.
+    """A survival forest, and its scores.
 
     Attributes
     ----------
     model : ObliqueSurvivalForest
-        Fitted.
+        Fitted model.
     scores : SurvivalScores
-        Out of bag.
+        Out-of-bag scores.
     rows : LabelledRows
-        What was read; `y` are the times.
+        Rows of the file; `y` are the times.
     target : SurvivalTarget
         Times and events.
     event_column : str
@@ -42,7 +42,7 @@ class SurvivalFit:
     entry_column : str or None
         Name of the column of the entries, if rows enter late.
     seconds : float
-        That the fit took.
+        Duration of the fit.
     """
 
     model: ObliqueSurvivalForest
@@ -60,7 +60,7 @@ class SurvivalFit:
 
     @property
     def seed(self) -> int | None:
-        """With which the forest was grown."""
+        """Seed of the forest."""
         seed = self.model.random_state
         return None if seed is None else int(seed)
 
@@ -88,19 +88,19 @@ def fit_survival(
     data : path
         CSV, TSV (both may be gzipped) or Parquet.
     time, event : str
-        Columns: the time until the event or until a row was last seen, and which of the two. Events
+        Columns of the time until the event or until a row was last seen, and of the event. Events
         are 1 and 0, true and false, or yes and no; with ``competing_risks=True`` among the
         parameters the numbers of causes from 1 on, and 0 for none.
     entry : str, default=None
-        Column of the times since when rows are seen (left truncation).
+        Column of the times from which rows are seen (left truncation).
     parameters : dict, default=None
         Parameters of `bevel.ObliqueSurvivalForest`.
     drop, nominal, keep_id, weights, row_id
-        As in `bevel.workflow.fit`.
+        Parameters as in `bevel.workflow.fit`.
     on_note, on_progress : callable
-        As in `bevel.workflow.fit`.
+        Callbacks as in `bevel.workflow.fit`.
     **table
-        How the file is read.
+        Format of the file.
     """
     source = data if isinstance(data, Source) else Path(data)
     options = TableOptions(**table)

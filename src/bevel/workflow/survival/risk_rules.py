@@ -1,4 +1,4 @@
-"""Rules of a survival forest: the leaves of a small tree that imitates it, with what was seen."""
+"""Rules of a survival forest: the leaves of a small surrogate tree, with observed events."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ class RiskRule:
     Attributes
     ----------
     text : str
-        What rows fulfil.
+        Conditions of the rule.
     risk : float
-        Mean risk that the forest predicts for them.
+        Mean predicted risk of its rows.
     n_rows, n_events : int
-        Rows, and events among them.
+        Number of rows, and of events among them.
     median : float
         Median survival by Kaplan-Meier; infinite if more than half of them survive.
     """
@@ -42,16 +42,16 @@ class RiskRule:
 def find_risk_rules(
     tree: SurrogateTree, X: Columns, target: SurvivalTarget
 ) -> tuple[RiskRule, ...]:
-    """Rules in the order of their risks, the highest first; none of a tree with one leaf.
+    """Rules in descending order of risk; empty for a tree with one leaf.
 
     Parameters
     ----------
     tree : SurrogateTree
-        Of a survival forest.
+        Surrogate of a survival forest.
     X : Columns
         Rows.
     target : SurvivalTarget
-        Their times and events.
+        Times and events of the rows.
     """
     if tree.n_leaves < 2:
         return ()
@@ -70,7 +70,7 @@ Condition = tuple[RowTest, bool]  # a test, and whether it holds
 
 
 def paths(tree: SurrogateTree, node: int, tests: tuple[Condition, ...]) -> Any:
-    """Leaves with the conditions on the way to them."""
+    """Leaves with the conditions on their paths."""
     test = tree.tests[node]
     if test is None:
         yield node, tests
@@ -80,7 +80,7 @@ def paths(tree: SurrogateTree, node: int, tests: tuple[Condition, ...]) -> Any:
 
 
 def merged(tests: tuple[Condition, ...]) -> list[Condition]:
-    """The same conditions, with one for each column that is compared with numbers."""
+    """Merge the conditions on each numeric column into one."""
     found: dict[Any, Condition] = {}
     for test, holds in tests:
         if isinstance(test, LabelTest):
@@ -93,7 +93,7 @@ def merged(tests: tuple[Condition, ...]) -> list[Condition]:
 
 
 def _other_side(test: NumberTest) -> NumberTest:
-    """Rows that do not fulfil a test with one bound."""
+    """Complement of a test with one bound."""
     other = replace(test, missing=not test.missing)
     if np.isinf(test.low):
         return replace(other, low=test.high, low_included=not test.high_included, high=float("inf"))
@@ -101,7 +101,7 @@ def _other_side(test: NumberTest) -> NumberTest:
 
 
 def _both(one: Any, other: NumberTest) -> NumberTest:
-    """Rows that fulfil two tests of the same column."""
+    """Intersection of two tests of the same column."""
     low, high = max(one, other, key=lambda each: each.low), min(one, other, key=lambda e: e.high)
     return replace(
         other,
@@ -114,7 +114,7 @@ def _both(one: Any, other: NumberTest) -> NumberTest:
 
 
 def _text(condition: Condition, tree: SurrogateTree, gaps: set[int]) -> str:
-    """Missing values are mentioned of columns that miss some."""
+    """Text of a condition; mentions missing values of columns that have some."""
     test, holds = condition
     columns = (test.feature,) if isinstance(test, LabelTest) else test.features
     if gaps.isdisjoint(columns):

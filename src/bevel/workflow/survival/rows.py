@@ -30,9 +30,9 @@ class SurvivalRows:
     target : SurvivalTarget or None
         Times and events, if their columns are given.
     number : ndarray of int64, shape (n_rows,)
-        Of each row in the file; the first one below the header is 1.
+        Number of each row in the file; the first one below the header is 1.
     notes : tuple of str
-        What the user should know.
+        Notes for the user.
     """
 
     X: Columns
@@ -49,13 +49,13 @@ def read_survival_rows(
     Parameters
     ----------
     model : ObliqueSurvivalForest
-        Fitted.
+        Fitted model.
     path : Path or Source
         CSV, TSV or Parquet with the columns of fit; others are left out with a note.
     columns : SurvivalColumns or None
         Columns of the target, if there is one; rows without a time are left out with a note.
     options : TableOptions
-        How the file is read.
+        Format of the file.
     """
     names = () if columns is None else (columns.time, columns.event, columns.entry)
     aside = [name for name in names if name is not None]
