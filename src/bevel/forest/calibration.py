@@ -86,11 +86,11 @@ def _without_zeros(shares: Floats, truth: AnyInts) -> tuple[Floats, AnyInts]:
     Rows of many classes have few of them. Powers and sums have the same bits: zeros add nothing.
     """
     n_rows, n_classes = shares.shape
-    n_above = np.count_nonzero(shares, axis=1)
-    most = int(n_above.max(initial=0))
-    if 2 * (most + 1) > n_classes:
+    if 4 * np.count_nonzero(shares) > shares.size:
         return shares, truth
-    row, column = np.nonzero(shares)
+    row, column = np.divmod(np.flatnonzero(shares), n_classes)
+    n_above = np.bincount(row, minlength=n_rows)
+    most = int(n_above.max(initial=0))
     place = np.arange(len(row)) - np.repeat(np.cumsum(n_above) - n_above, n_above)
     moved = np.zeros((n_rows, most + 1))  # the last column is that of true classes of share zero
     moved[row, place] = shares[row, column]
