@@ -99,6 +99,11 @@ class Projection(ABC):
     name: ClassVar[str]
     combines_units: ClassVar[bool] = True  # features that may be in different units
     reads_target: ClassVar[bool] = False
+    few_features: ClassVar[bool] = False  # of a direction, however many columns there are
+    # Directions are drawn without the rows of a node, as over blocks of rows and in boosting.
+    draws_without_rows: ClassVar[bool] = False
+    # Directions can be chosen that satisfy monotone and interaction constraints.
+    can_be_constrained: ClassVar[bool] = False
 
     @property
     def needs_out_of_bag(self) -> bool:

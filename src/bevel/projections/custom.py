@@ -74,6 +74,14 @@ class Custom(Projection):
     name: ClassVar[str] = "custom"
     sampler: Any
 
+    @property
+    def draws_without_rows(self) -> bool:  # type: ignore[override]
+        return not callable(self.sampler)
+
+    @property
+    def can_be_constrained(self) -> bool:  # type: ignore[override]
+        return not callable(self.sampler)
+
     def __post_init__(self) -> None:
         if callable(self.sampler) or isinstance(self.sampler, LostFunction):
             return

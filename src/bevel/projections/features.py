@@ -30,7 +30,10 @@ class Axis(Projection):
     """
 
     name: ClassVar[str] = "axis"
+    draws_without_rows: ClassVar[bool] = True
+    can_be_constrained: ClassVar[bool] = True
     combines_units: ClassVar[bool] = False
+    few_features: ClassVar[bool] = True
 
     def most_draws(self, n_numeric: int) -> int:
         return n_numeric
@@ -64,6 +67,9 @@ class SparseSigns(Projection):
     """
 
     name: ClassVar[str] = "sparse"
+    draws_without_rows: ClassVar[bool] = True
+    can_be_constrained: ClassVar[bool] = True
+    few_features: ClassVar[bool] = True
     density: float = 3
 
     def __post_init__(self) -> None:
@@ -106,6 +112,9 @@ class RandomCombination(Projection):
     """
 
     name: ClassVar[str] = "combination"
+    draws_without_rows: ClassVar[bool] = True
+    can_be_constrained: ClassVar[bool] = True
+    few_features: ClassVar[bool] = True
     n_features: int = 2
 
     def __post_init__(self) -> None:
@@ -146,6 +155,7 @@ class Gaussian(Projection):
     """
 
     name: ClassVar[str] = "gaussian"
+    can_be_constrained: ClassVar[bool] = True
     n_features: Count = "sqrt"
 
     def __post_init__(self) -> None:

@@ -80,6 +80,8 @@ class Patches(Projection):
     """
 
     name: ClassVar[str] = "patches"
+    draws_without_rows: ClassVar[bool] = True
+    can_be_constrained: ClassVar[bool] = True
     combines_units: ClassVar[bool] = False
     shape: int | tuple[int, ...]
     min: int | tuple[int, ...] = 1

@@ -53,6 +53,7 @@ class RandomRotation(Projection):
     """
 
     name: ClassVar[str] = "rotation"
+    draws_without_rows: ClassVar[bool] = True
     per: str = "tree"
     flip: bool = False
     max_features: int = 1000
@@ -103,6 +104,7 @@ class MultiRotation(Projection):
     """
 
     name: ClassVar[str] = "multirotation"
+    draws_without_rows: ClassVar[bool] = True
     n_rotations: int = 30
     flip: bool = False
     max_features: int = 1000

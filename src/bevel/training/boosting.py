@@ -17,7 +17,7 @@ from bevel.errors import shorten, wrong_value
 from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
-from bevel.projections.features import Axis, RandomCombination, SparseSigns
+from bevel.projections.features import Axis, SparseSigns
 from bevel.projections.rotations import RandomRotation
 from bevel.training.feature_constraints import FeatureConstraints, check_directions
 from bevel.training.progress import Progress
@@ -41,14 +41,6 @@ LARGE_TABLE = 2**24
 MOST_VIEWED_COLUMNS = 256
 # Columns whose codes are stored side by side.
 CODED_TOGETHER = 16
-# Projections whose directions depend on the shape of the table alone, and have few features.
-VIEWING = (Axis, SparseSigns, RandomCombination)
-
-# Families whose directions do not depend on the rows of a node.
-KINDS = (
-    *("axis", "signs", "combination", "patches", "rotation", "multirotation", "custom"),
-    "categorical",
-)
 
 
 @dataclass(frozen=True)
@@ -142,8 +134,7 @@ def resolve_directions(
     members = [_with_all_axes(member, shape) for member in members]
     families = resolve_families(members, shape, regression=True)
     for member, family in zip(members, families, strict=False):
-        per_node = family.per_node or family.source is not None
-        if family.kind not in KINDS or per_node:
+        if not member.projection.draws_without_rows or family.per_node:
             required = (
                 "made of directions that do not depend on the rows of a node: axis, sparse, "
                 "combination, rotation, multirotation, Patches or Custom(matrix)"
@@ -172,13 +163,13 @@ def reads_as_it_lies(
     scale : str or None
         One of `bevel.data.scaling.SCALES`.
     """
-    kinds = [type(member.projection) for member in members or ()]
-    if kinds and scale is None and all(issubclass(kind, Axis) for kind in kinds):
+    projections = [member.projection for member in members or ()]
+    if projections and scale is None and all(isinstance(each, Axis) for each in projections):
         return True
     if not _is_large(n_rows, n_features) or n_features > MOST_VIEWED_COLUMNS:
         return False
     is_cheap = scale not in ("rank", "relative_rank")
-    return is_cheap and all(issubclass(kind, VIEWING) for kind in kinds)
+    return is_cheap and all(each.few_features for each in projections)
 
 
 def _with_all_axes(member: Member, shape: TableShape) -> Member:

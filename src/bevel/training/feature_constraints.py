@@ -12,15 +12,6 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
-from bevel.projections import (
-    Axis,
-    Custom,
-    Gaussian,
-    Patches,
-    Projection,
-    RandomCombination,
-    SparseSigns,
-)
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member
 
@@ -29,13 +20,8 @@ __all__ = [
     "FeatureConstraints",
     "check_constrained",
     "check_directions",
-    "holds",
     "read_constraints",
 ]
-
-# Families whose directions can be checked, or changed to satisfy constraints.
-HOLDING = (Axis, SparseSigns, RandomCombination, Gaussian, Patches, Custom)
-HOLDING_KINDS = ("axis", "categorical", "signs", "combination", "gaussian", "patches", "custom")
 
 
 @dataclass(frozen=True)
@@ -195,13 +181,8 @@ def check_constrained(monotonic_cst: Any, interaction_cst: Any, members: Sequenc
     if monotonic_cst is None and interaction_cst is None:
         return
     for member in members:
-        if not holds(member.projection):
+        if not member.projection.can_be_constrained:
             raise _cannot_hold(name, member)
-
-
-def holds(projection: Projection) -> bool:
-    """Whether directions can be drawn that satisfy constraints."""
-    return isinstance(projection, HOLDING)
 
 
 def _cannot_hold(name: str, member: Member) -> ValueError:
@@ -236,7 +217,7 @@ def check_directions(
         return
     name = "monotonic_cst" if constraints.monotone else "interaction_cst"
     for member, family in zip(members, families, strict=False):
-        if family.kind not in HOLDING_KINDS or family.source is not None:
+        if not member.projection.can_be_constrained:
             raise _cannot_hold(name, member)
         if family.pool is not None:
             _check_pool(constraints, family, levels)

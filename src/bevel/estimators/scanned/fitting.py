@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bevel import projections as P
 from bevel.errors import shorten, wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
@@ -31,15 +30,6 @@ __all__ = ["fit_over_blocks", "fit_scanned", "refuse_arrays", "remember_columns"
 # Projection that "auto" stands for, whose directions do not depend on rows.
 AUTOMATIC = "sparse"
 CRITERIA = ("auto", "gini", "entropy", "log_loss", "squared_error")
-ROWLESS = (
-    P.Axis,
-    P.SparseSigns,
-    P.RandomCombination,
-    P.RandomRotation,
-    P.MultiRotation,
-    P.Patches,
-    P.Custom,
-)
 
 
 def fit_scanned(estimator: ObliqueForest, scanned: ScannedTable, y: Any, weight: Any) -> None:
@@ -165,8 +155,7 @@ def _check(values: Mapping[str, Any]) -> None:
 
 def _check_members(members: Sequence[Member]) -> None:
     for projection in (member.projection for member in members):
-        calls = isinstance(projection, P.Custom) and callable(projection.sampler)
-        if not isinstance(projection, ROWLESS) or calls:
+        if not projection.draws_without_rows:
             raise ValueError(
                 "projection must draw its directions without looking at rows with a scanned "
                 f"table, whose rows are in blocks; got {shorten(projection)}. Use "

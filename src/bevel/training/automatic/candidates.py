@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.counts import Count
 from bevel.projections.families import Member, TableShape
-from bevel.training.feature_constraints import holds
 
 __all__ = ["SHARED_SCALE", "Candidate", "axis_family", "candidates_for"]
 
@@ -114,6 +113,6 @@ def _objection(
         return f"for tables of at least {FEWEST_WIDE_COLUMNS} numeric columns"
     if without_target and candidate.projection.reads_target:
         return f"uses the target, which {without_target}"
-    if constrained and not holds(candidate.projection):
+    if constrained and not candidate.projection.can_be_constrained:
         return f"fits its coefficients freely, which {constrained} does not allow"
     return ""
