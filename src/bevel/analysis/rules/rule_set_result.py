@@ -89,8 +89,8 @@ class RuleSet:
     fidelity : float
         Agreement of the rules with the forest on the rows, if each row gets the prediction of the
         first rule that it satisfies, and rows of no rule that of all rows: share of equal labels,
-        in regression share of the variance of the forest's predictions. The predictions are out of bag
-        if requested.
+        in regression share of the variance of the forest's predictions, which are out of bag if
+        requested.
     origin : str
         Reason why the forest is imitated; empty if it is not.
     row_kind : {"new", "out-of-bag", "grown on"}

@@ -135,7 +135,8 @@ def forward_selection(
 
     In each step every feature that is not chosen yet is tried beside those that are. The one with
     the fewest wrong predictions of rows that were left out of the fit is added; ties go to the
-    model of greatest likelihood (Tomita's thesis, 4.2.2). The selection ends when no feature lowers the error.
+    model of greatest likelihood (Tomita's thesis, 4.2.2). The selection ends when no
+    feature lowers the error.
 
     Parameters
     ----------
