@@ -40,7 +40,7 @@ enum class FamilyKind : uint8_t {
 };
 enum class PatchWeights : uint8_t { signs, uniform, ones };
 
-// One axis of the array whose entries the features are, and how long patches are along it.
+// One axis of the array whose entries are the features, and the lengths of patches along it.
 struct PatchAxis {
   int32_t length, stride;  // stride: features from one entry to the next
   int32_t shortest, longest;
@@ -49,15 +49,15 @@ struct PatchAxis {
 struct Patch {
   std::vector<PatchAxis> axes;
   int32_t n_channels = 1, channel_stride = 1;
-  bool one_channel = false;  // else a patch covers all of them
+  bool one_channel = false;  // otherwise a patch covers all channels
   PatchWeights weights = PatchWeights::signs;
-  bool shuffle = false;  // as many entries, anywhere
-  bool wrap = false;     // beyond an end the array begins again, else patches are cut off there
-  bool inside = false;   // patches lie inside the array
+  bool shuffle = false;  // the same number of entries at random positions
+  bool wrap = false;     // patches wrap around, otherwise they are cut off at the ends
+  bool inside = false;   // patches are inside the array
 };
 enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
 
-// How a model of the node's rows is fitted.
+// Settings of a model of the node's rows.
 struct ModelSettings {
   std::vector<double> alphas;              // ridge: ascending penalties; logistic: one
   Tuning tune = Tuning::cross_validation;  // ridge: how the penalty is chosen at a node
@@ -72,7 +72,7 @@ struct NodeRows;
 struct DatasetView;
 struct Candidates;
 
-// A source of directions for a node, such as a function of the user.
+// A source of directions for a node, such as a user-defined function.
 class DirectionSource {
  public:
   virtual ~DirectionSource() = default;
@@ -89,7 +89,7 @@ struct Family {
   bool flip = false;        // rotation, multirotation: allow determinant -1
   bool per_node = false;    // rotation, principal: a fresh one at every node
   int32_t n_rotations = 1;  // multirotation: the identity counts as one
-  double share = 1.0;       // principal, per tree: of the rows that a group learns from
+  double share = 1.0;       // principal, per tree: share of the rows that a group learns from
   Patch patch;              // patches
   ModelSettings model;      // families of node models
   std::shared_ptr<const DirectionSource> source;  // custom: called at every node, or null
@@ -102,17 +102,17 @@ struct Family {
   bool needs_out_of_bag() const {
     return kind == FamilyKind::ridge && model.tune == Tuning::out_of_bag;
   }
-  // Whether its directions are drawn once for a tree, whose nodes choose among them.
+  // Whether its directions are drawn once per tree, and nodes choose among them.
   bool per_tree() const {
     return (kind == FamilyKind::rotation || kind == FamilyKind::principal) && !per_node;
   }
 };
 
-// What a model holds whatever the data say.
+// Constraints that a model satisfies on any data.
 struct Constraints {
   // By feature: 1 predictions rise with it, -1 they fall, 0 either; empty: all 0.
   std::vector<int8_t> monotone;
-  // Features that may meet on a path; each feature is in at least one group. Empty: all may meet.
+  // Groups of features that may share a path; each feature is in at least one. Empty: all may.
   std::vector<std::vector<int32_t>> groups;
 
   bool any() const { return !monotone.empty() || !groups.empty(); }
@@ -135,7 +135,7 @@ struct Options {
   double min_weight_leaf = 0.0;  // share of the tree's total weight
   int64_t max_leaf_nodes = 0;    // 0: unlimited
   double min_impurity_decrease = 0.0;
-  bool split_pure_nodes = false;  // at random, for nothing is left to compare
+  bool split_pure_nodes = false;  // at random, since there is nothing to compare
   int64_t bag_size = 0;           // draws per tree; 0: every row once
   bool replace = true;
   bool balanced_subsample = false;

@@ -72,7 +72,7 @@ class TreeJob {
   }
 
  private:
-  // Rows that the tree is evaluated on; returns their weight.
+  // Finds the rows that the tree is evaluated on; returns their weight.
   double find_rows(size_t tree, ErrorScratch& place) const {
     double weight = 0.0;
     place.rows.clear();
@@ -135,8 +135,8 @@ class TreeJob {
   TreeErrors& errors_;
 };
 
-// What leaves add to the sums of their rows, in whole units: a change of leaf is exact, and all
-// that was added can be taken away.
+// Adds leaf values to the sums of their rows, in whole units: a change of leaf is exact, and
+// additions can be undone.
 class WholeLeaves {
  public:
   WholeLeaves(const PackedForest& forest, bool hard) : forest_(forest), hard_(hard) {
@@ -150,7 +150,7 @@ class WholeLeaves {
 
   size_t width() const { return static_cast<size_t>(std::max(1, forest_.n_classes)); }
 
-  // sign: 1 to add, -1 to take away
+  // sign: 1 to add, -1 to subtract
   void add(int32_t leaf, int64_t sign, int64_t* sums) const {
     if (forest_.n_classes == 0) {
       sums[0] += sign * value_[static_cast<size_t>(leaf)];
@@ -321,7 +321,7 @@ std::vector<uint32_t> draw_donors(const Perturbation& perturbation, int n_thread
   return donors;
 }
 
-// Rows that are worked on together, whatever the number of threads.
+// Rows that are processed together, for any number of threads.
 size_t rows_of_block(const PackedForest& forest, const Perturbation& perturbation, size_t width) {
   constexpr size_t kMostSums = 1 << 22;
   const size_t fit = kMostSums / std::max<size_t>(1, perturbation.n_variants() * width);
@@ -337,7 +337,7 @@ ForestErrors summarise(const BlockErrors& sums, const Perturbation& perturbation
     for (size_t r = 0; r < perturbation.n_repeats; ++r)
       mean += result.increase[perturbation.variant(g, r)];
     mean /= static_cast<double>(perturbation.n_repeats);
-    // Sum over rows of (weight (increase - mean))^2, multiplied out.
+    // Sum over rows of (weight (increase - mean))^2, expanded.
     const double scatter =
         sums.mean_squared[g] - 2.0 * mean * sums.mean[g] + mean * mean * sums.weight_squared;
     result.standard_error.push_back(std::sqrt(std::max(0.0, scatter)) / sums.weight);

@@ -1,4 +1,4 @@
-// By how much errors rise when a group of features is perturbed: the share of wrong classes, or the
+// Increase of the error when a group of features is perturbed: the share of wrong classes, or the
 // mean squared error in regression.
 #pragma once
 
@@ -31,7 +31,7 @@ struct TreeErrors {
   std::vector<double> increase;  // n_trees x n_groups x n_repeats
 };
 
-// Each tree by itself, on its rows; their values are permuted among these rows.
+// Errors of each tree by itself, on its rows; values are permuted among these rows.
 TreeErrors tree_errors(const PackedForest& forest, const Perturbation& perturbation,
                        const EvaluatedRows& rows, int n_threads, const ErrorProgress& progress);
 
@@ -41,7 +41,7 @@ struct ForestErrors {
   std::vector<double> standard_error;  // n_groups: of the increase averaged over repeats
 };
 
-// All trees of a row together, by shares or (hard) by votes; values are permuted among all rows.
+// Errors of all trees together, by shares or (hard) by votes; values are permuted among all rows.
 ForestErrors forest_errors(const PackedForest& forest, const Perturbation& perturbation,
                            const EvaluatedRows& rows, bool hard, int n_threads,
                            const ErrorProgress& progress);

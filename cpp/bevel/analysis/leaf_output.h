@@ -1,4 +1,4 @@
-// What a leaf adds to each column of a prediction: class shares, one vote, or a value.
+// Contribution of a leaf to each column of a prediction: class shares, one vote, or a value.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@ class LeafOutput {
  public:
   LeafOutput(const ForestArrays& forest, bool hard) : forest_(forest), hard_(hard) {}
 
-  // Columns of a prediction: one for each class, or one in regression.
+  // Number of columns of a prediction: one for each class, or one in regression.
   size_t n_columns() const { return static_cast<size_t>(std::max(1, forest_.n_classes)); }
 
   // Calls add(column, amount); the leaf is counted over the whole forest.

@@ -33,7 +33,7 @@ struct SharingRow {
   int32_t row, n_together, n_trees;
 };
 
-// In whole numbers, so that equal proximities are equal.
+// Compares whole numbers, so that ties are exact.
 bool is_nearer(const SharingRow& a, const SharingRow& b) {
   const int64_t left = static_cast<int64_t>(a.n_together) * b.n_trees;
   const int64_t right = static_cast<int64_t>(b.n_together) * a.n_trees;

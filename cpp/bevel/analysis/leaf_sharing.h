@@ -1,5 +1,5 @@
-// Which rows share leaves with which, and in how many of the trees that count for both: what
-// proximities are made of. Pairs of rows are found through the lists of their leaves, never by
+// Rows that share leaves, and in how many of the trees that count for both, for
+// proximities. Pairs of rows are found through the lists of their leaves, never by
 // comparing all pairs.
 #pragma once
 
@@ -25,9 +25,9 @@ class LeafSharing {
   LeafSharing(const LeafMatrix& rows, std::span<const int64_t> tree_offset);
 
   // Proximity of each query to the rows it shares a leaf with: the share, of the trees in which
-  // both count, where both are in one leaf. At most k rows for each query, the nearest, of equals
-  // the first. Query q is row first_own + q itself if first_own is not negative: then it is held
-  // with proximity 1, beside its k.
+  // both count, where both are in one leaf. At most the k nearest rows for each query; ties go to
+  // the first. Query q is row first_own + q itself if first_own is not negative: then it is
+  // included with proximity 1, in addition to its k.
   SparseRows nearest(const LeafMatrix& queries, int64_t first_own, size_t k, int n_threads) const;
 
  private:

@@ -13,7 +13,7 @@ class Weights {
  public:
   explicit Weights(size_t n_rows) : weight_(n_rows, 0.0) {}
 
-  // Trees one after the other: sums have a fixed order. leaves: of the row, by tree.
+  // Adds up trees in order, so that sums are reproducible. leaves: of the row, by tree.
   void collect(const ForestArrays& forest, const LeafRows& leaf_rows, const int32_t* leaves,
                const uint8_t* trees) {
     clear();
@@ -45,16 +45,16 @@ class Weights {
     for (int64_t i = first; i < last; ++i) total += leaf_rows.weight[i];
     for (int64_t i = first; i < last; ++i) add(leaf_rows.row[i], leaf_rows.weight[i] / total);
   }
-  // Looking at all cells is quicker than sorting many.
+  // Scans all cells if they are many, which is faster than sorting.
   void sort_used() {
-    constexpr size_t kMany = 16;  // one cell in so many, about the cost of sorting one
+    constexpr size_t kMany = 16;  // share of used cells above which a scan is faster
     poll_cancellation(used_.size() * kMany);
     if (used_.size() * kMany < weight_.size()) return std::sort(used_.begin(), used_.end());
     size_t n = 0;
-    used_.push_back(0);  // room for what is written behind the last one
+    used_.push_back(0);  // room for a write after the last one
     for (size_t row = 0; row < weight_.size(); ++row) {
       used_[n] = static_cast<int32_t>(row);
-      n += weight_[row] > 0.0;  // no branch, which would be mispredicted
+      n += weight_[row] > 0.0;  // avoids a branch that would be mispredicted
     }
     used_.resize(n);
   }
@@ -72,7 +72,7 @@ class Weights {
 template <class Work>
 void over_weights(const ForestArrays& forest, const RowMatrix& rows, const LeafRows& leaf_rows,
                   TreesOfRow trees, int n_threads, Work work) {
-  // All leaves first: many rows go down one tree while it is in the caches.
+  // All leaves first, so that many rows use a tree while it is in the caches.
   const size_t n_trees = forest.n_trees();
   std::vector<int32_t> leaves(rows.n_rows * n_trees);
   apply(forest, rows, n_threads, leaves.data());
@@ -86,7 +86,7 @@ void over_weights(const ForestArrays& forest, const RowMatrix& rows, const LeafR
   });
 }
 
-// Sums of weights that are a level in arithmetic without rounding may fall short of it by this.
+// Sums of weights may fall short of a level by this much due to rounding.
 constexpr double kSlack = 1e-12;
 
 void find_quantiles(const Weights& weights, std::span<const double> targets,

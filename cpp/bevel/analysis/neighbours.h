@@ -17,11 +17,11 @@ namespace bevel {
 struct LeafRows {
   std::span<const int64_t> offset;  // by node of the forest: its first member
   std::span<const int32_t> row;     // members: rows, as often as they are in the tree's bag
-  std::span<const double> weight;   // of the members; empty: all ones
-  size_t n_rows;                    // rows that there are
+  std::span<const double> weight;   // weights of the members; empty: all ones
+  size_t n_rows;                    // number of rows
 };
 
-// Which trees are used for which row: n_rows x n_trees, row-major; null: all trees for all rows.
+// Trees that are used for each row: n_rows x n_trees, row-major; null: all trees for all rows.
 using TreesOfRow = const uint8_t*;
 
 // Weights of the training rows (columns) for each row; they sum to one, or to zero where no tree

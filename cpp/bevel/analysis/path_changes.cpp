@@ -73,8 +73,8 @@ class TreeWalks {
     }
   }
 
-  // A replaced feature moves all axes that combine it: the first split that reads one of them is
-  // where another walk begins.
+  // A replaced feature changes all axes that combine it: a new walk begins at the first split
+  // that reads one of them.
   void visit_axes(uint32_t row, uint32_t place, Child at) {
     const RowLayout& layout = forest_.layout;
     auto positive = static_cast<int32_t>(place);
@@ -108,7 +108,7 @@ class TreeWalks {
         [&](size_t i, int32_t leaf) { found[i].leaf = leaf; });
   }
 
-  // Rows whose axes must be computed are written out, a few at a time.
+  // Walks rows whose axes must be computed, a few at a time.
   void walk_on_rotated() {
     constexpr size_t kRows = 64;
     const auto width = static_cast<size_t>(forest_.layout.width());

@@ -1,8 +1,9 @@
-// Where perturbed rows end in a tree, at little more than the cost of the rows that change leaves.
+// Finds the leaves of perturbed rows, at little more than the cost of those that change leaves.
 //
-// A row whose features are replaced goes the way of the row itself until it comes to a split that
-// reads a replaced feature and sends it to the other side: there it departs. So the splits on the
-// row's own path are evaluated once for each group that they read, and only diverged rows walk on.
+// A row whose features are replaced follows the path of the row itself until it reaches a split
+// that reads a replaced feature and sends it to the other side: there it departs. So the splits on
+// the row's own path are evaluated once for each group that they read, and only diverged rows walk
+// on.
 #pragma once
 
 #include <cstddef>
@@ -20,11 +21,11 @@ struct PathChange {
   uint32_t row;  // of the block
   int32_t group;
   uint32_t repeat;
-  Child at;      // where the walk goes on
-  int32_t leaf;  // where it ends; may be the row's own leaf
+  Child at;      // node from which the walk continues
+  int32_t leaf;  // final leaf, which may be the row's own
 };
 
-// What is found in one tree, and room kept from one tree to the next.
+// Changes found in one tree, and memory that is reused from tree to tree.
 struct PathChanges {
   std::vector<int32_t> own_leaf;  // by row of the block
   std::vector<PathChange> found;  // by row, then along its path

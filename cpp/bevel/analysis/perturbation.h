@@ -17,8 +17,8 @@ struct Perturbation {
   const float* rows;         // n_rows x n_features, row by row
   const float* replacement;  // as many, column by column
   size_t n_rows;
-  std::span<const int32_t> group;  // of each feature; -1: never replaced
-  std::span<const uint64_t> key;   // of each group: names its streams
+  std::span<const int32_t> group;  // group of each feature; -1: never replaced
+  std::span<const uint64_t> key;   // key of each group, for its random streams
   size_t n_repeats;
   bool permutes;  // whether rows take their replacement from one another
   uint64_t seed;
@@ -27,16 +27,16 @@ struct Perturbation {
 
   size_t n_groups() const { return key.size(); }
   size_t n_variants() const { return n_groups() * n_repeats; }
-  // Of all rows for a group; empty if there are none.
+  // Strata of all rows for a group; empty if there are none.
   std::span<const int32_t> strata_of(size_t of_group) const {
     return strata.empty() ? strata : strata.subspan(of_group * n_rows, n_rows);
   }
-  // Number of a group and a repeat together.
+  // Combined index of a group and a repeat.
   size_t variant(size_t of_group, size_t repeat) const { return of_group * n_repeats + repeat; }
 };
 
-// A permutation of 0, ..., order.size() - 1, all of them as likely; of a tree, a group and a
-// repeat. With `strata`, one for each number, only numbers of the same stratum change places.
+// Uniform random permutation of 0, ..., order.size() - 1 for a tree, a group and a
+// repeat. With `strata`, one for each number, only numbers of the same stratum are permuted.
 void draw_permutation(uint64_t seed, uint64_t tree, uint64_t group_key, uint64_t repeat,
                       std::span<const int32_t> strata, std::span<uint32_t> order);
 

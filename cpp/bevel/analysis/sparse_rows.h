@@ -1,4 +1,4 @@
-// A sparse matrix, row after row.
+// A sparse matrix in row-major order.
 #pragma once
 
 #include <cstdint>

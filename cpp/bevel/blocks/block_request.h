@@ -1,5 +1,5 @@
-// What blocks are asked for: trees as far as they are grown, and nodes of theirs with candidates.
-// It travels as bytes, so that a block may be anywhere.
+// A request to blocks: partially grown trees, and some of their nodes with candidates.
+// It is sent as bytes, so that a block may be on another machine.
 #pragma once
 
 #include <cstddef>
@@ -17,15 +17,15 @@
 
 namespace bevel {
 
-// Nodes of all trees, one tree after the other, each from its root. Only what leads to a node that
-// is asked for is there.
+// Nodes of all trees, one tree after the other, each from its root. Only paths to requested nodes
+// are included.
 struct PartialTrees {
   std::vector<uint64_t> root;        // key of each tree
   std::vector<uint8_t> takes_all;    // per tree: its bag is every row once
   std::vector<int32_t> first{0};     // per tree: its root among the nodes; then their number
-  std::vector<int32_t> left, right;  // -1: rows that go there are not asked for
-  std::vector<int32_t> slot;         // which of the nodes asked for; -1: none
-  std::vector<float> threshold;      // and the rest as in NodeStore
+  std::vector<int32_t> left, right;  // -1: rows that go there are not requested
+  std::vector<int32_t> slot;         // index among the requested nodes; -1: none
+  std::vector<float> threshold;      // the following fields are as in NodeStore
   std::vector<uint8_t> flags;
   Candidates directions;  // one for each node
   std::vector<uint32_t> bits_offset{0};
@@ -56,7 +56,7 @@ struct PartialTrees {
   }
 };
 
-// Candidates of the nodes asked for. The answer is one array of whole numbers, in it for each node
+// Candidates of the requested nodes. The answer is one array of whole numbers: for each node
 // the sums over all of its rows, then for each candidate one cell per bin. A nominal column has a
 // bin for each level; a direction has one more bin than edges, and one for rows without a value.
 struct CandidateBins {
@@ -80,7 +80,7 @@ struct BlockRequest {
   RowGrid grid;
   RowDraws draws;
   PartialTrees trees;
-  CandidateBins bins;  // empty where rows are asked for
+  CandidateBins bins;  // empty if rows are requested
 
   std::string to_bytes() const;
   // Throws std::invalid_argument if the bytes are not a request.

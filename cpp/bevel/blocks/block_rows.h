@@ -1,4 +1,4 @@
-// Which rows of a block are in the nodes that are asked for.
+// Finds the rows of a block in the requested nodes.
 #pragma once
 
 #include <cstdint>

@@ -22,7 +22,7 @@ BlockWalk::BlockWalk(const BlockView& block, const BlockRequest& request)
   drawn_buffer_.resize(n);
 }
 
-// Rows of the tree's bag that weigh anything.
+// Rows of the tree's bag with positive weight.
 void BlockWalk::draw(size_t tree) {
   const RowGrid& grid = request_.grid;
   const RowDraws all_rows;

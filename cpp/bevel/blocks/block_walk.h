@@ -1,4 +1,4 @@
-// Sends the rows of a block that are in the bag of a tree down the tree, as far as it is grown.
+// Sends the rows of a block that are in the bag of a tree down the partially grown tree.
 #pragma once
 
 #include <cstddef>
@@ -14,18 +14,18 @@ namespace bevel {
 
 // Rows of a block that reached a node: numbers in the block, ascending.
 struct BlockNode {
-  size_t slot;  // which of the nodes asked for
+  size_t slot;  // index among the requested nodes
   std::span<const uint32_t> rows;
   std::span<const RowSums> sums;
   std::span<const int32_t> draws;
 };
 
-// One per thread: it owns work space.
+// One per thread, with its own work space.
 class BlockWalk {
  public:
   BlockWalk(const BlockView& block, const BlockRequest& request);
 
-  // The rows of a tree in each node asked for, from left to right. They live until the next call.
+  // The rows of a tree in each requested node, from left to right. Valid until the next call.
   template <class Visit>
   void walk(size_t tree, Visit visit) {
     draw(tree);

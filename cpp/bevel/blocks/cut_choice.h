@@ -58,7 +58,7 @@ class CutChoice {
   }
 
  private:
-  // Beyond any value that is stored: everything that is present goes left.
+  // Above any stored value: everything that is present goes left.
   static constexpr float kAboveAll = 1e34f;
 
   void begin_node(const int64_t* totals) {
@@ -189,7 +189,7 @@ class CutChoice {
   std::vector<int32_t> present_;  // classes of the node
   std::vector<ClassRowStats<double>> stats_;
   std::vector<double> moments_;
-  std::vector<int64_t> left_;  // of the best cut
+  std::vector<int64_t> left_;  // left cell of the best cut
   BestSplit found_;
 };
 

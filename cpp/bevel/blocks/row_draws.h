@@ -12,8 +12,8 @@
 namespace bevel {
 
 // Number `row` of the tree's stream of bags decides on a row. With replacement its draws have a
-// Poisson distribution, which the draws of a row in a bootstrap of very many rows have; without,
-// the row is in or out. The size of a bag is random and only expected to be what was asked for.
+// Poisson distribution, the limit of a bootstrap of very many rows; without,
+// the row is in or out. The size of a bag is random and equals the requested one in expectation.
 class RowDraws {
  public:
   static constexpr int32_t kMost = 15;  // draws of a row; more have a probability below 1e-13
@@ -58,7 +58,7 @@ class RowDraws {
  private:
   static constexpr uint64_t kStep = 0x9e3779b97f4a7c15ULL;  // of Stream
 
-  // The C library's function may differ from machine to machine.
+  // Own implementation, since that of the C library may differ between machines.
   static double exp_minus(double x) {
     double term = 1.0, sum = 1.0;
     for (int k = 1; k < 30; ++k) {

@@ -1,4 +1,4 @@
-// Rows as whole numbers, so that sums over blocks are the same whatever the blocks are.
+// Rows as whole numbers, so that sums do not depend on the division into blocks.
 #pragma once
 
 #include <algorithm>
@@ -10,7 +10,7 @@
 
 namespace bevel {
 
-// What is known of all rows of a table before trees are grown.
+// Totals of a table that must be known before trees are grown.
 struct TableTotals {
   uint64_t n_rows = 0;
   int32_t n_classes = 0;         // 0: regression
@@ -19,23 +19,23 @@ struct TableTotals {
   double low = 0.0, high = 0.0;  // regression: range of the targets
 };
 
-// Of one row with all its draws; value: its class, or weight times target.
+// Sums of one row with all its draws; value: its class, or weight times target.
 struct RowSums {
   int64_t weight, value;
 };
 
 struct RowGrid {
   int32_t n_classes = 0;
-  bool whole = true;    // weights are kept as they are
+  bool whole = true;    // weights are kept unchanged
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;  // of the targets
-  double gain = 1.0;    // gains as they are kept per unit of gain
+  double gain = 1.0;    // stored gains per unit of gain
 
   RowGrid() = default;
   explicit RowGrid(const TableTotals& table)
       : n_classes(table.n_classes), whole(table.whole_weights) {
-    // Bags by row number have a random size; twice the rows is out of reach.
+    // Bags by row number have a random size, which never reaches twice the rows.
     const double draws = 2.0 * static_cast<double>(table.n_rows) + 64.0;
     if (!whole) weight = grid_scale(draws * table.largest_weight, 52);
     if (n_classes > 0) return;
@@ -61,7 +61,7 @@ struct RowGrid {
   }
 
  private:
-  // No weight may round to zero: a row has to weigh something.
+  // No weight may round to zero: a row must have some weight.
   int64_t weight_of(double row_weight, int32_t draws) const {
     const double real = draws * row_weight;
     return whole ? static_cast<int64_t>(real) : std::max<int64_t>(1, std::llround(real * weight));

@@ -16,7 +16,7 @@
 namespace bevel {
 namespace {
 
-// Values of the sample that edges are made of.
+// Number of sample values that determine edges.
 constexpr size_t kEdgeRows = 2048;
 // Trees that grow together. Each holds the sample once, as lists of rows.
 constexpr size_t kTreesAtOnce = 32;

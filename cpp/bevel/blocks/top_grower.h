@@ -1,12 +1,12 @@
-// Grows trees over blocks of rows. It never sees the rows: it requests sums, chooses cuts, requests
-// more, and in the end for the rows of small nodes, whose subtrees the ordinary builder grows.
+// Grows trees over blocks of rows. It never reads the rows: it requests sums, chooses cuts, and in
+// the end requests the rows of small nodes, whose subtrees the ordinary builder grows.
 //
 //   while trees are not done, some of them at a time:
 //     while request = histogram_request(): cells = sum over blocks; take_histograms(cells)
 //     while request = rows_request():      rows of all blocks, node by node; put_subtree() for each
 //   finish()
 //
-// What is asked for when, and how many nodes at a time, does not change the forest.
+// The order and size of requests do not change the forest.
 #pragma once
 
 #include <cstddef>
@@ -28,9 +28,9 @@
 
 namespace bevel {
 
-// A node whose rows are to be gathered, and what its subtree is to know.
+// A node whose rows are to be gathered, and the context of its subtree.
 struct SmallNode {
-  size_t tree, node;  // place
+  size_t tree, node;  // position in the grower
   uint64_t tree_number = 0;
   NodeKey key = 0;
   int32_t depth = 0;
@@ -47,16 +47,16 @@ class TopGrower {
   TopGrower(const TopGrower&) = delete;
   TopGrower& operator=(const TopGrower&) = delete;
 
-  // For some of the nodes that wait, as many as have at most so many numbers in the answer, and at
+  // Request for some of the waiting nodes, as many as fit in most_numbers of the answer, and at
   // least one. Empty when no node waits.
   std::string histogram_request(uint64_t most_numbers, int n_threads);
-  // Numbers of the answer.
+  // Length of the answer.
   uint64_t n_numbers() const { return request_.bins.n_cells * grid_.cell_size(); }
   void take_histograms(std::span<const int64_t> cells);
 
-  // For some of the small nodes, up to so many rows together, and at least one node.
+  // Request for some of the small nodes, with at most most_rows rows, and at least one node.
   std::string rows_request(int64_t most_rows, std::vector<SmallNode>& nodes);
-  // Instead of a subtree for a root without rows: the tree takes all rows, and is asked for again.
+  // Called instead of put_subtree for a root without rows: the tree then takes all rows.
   void take_all_rows(size_t tree);
   void put_subtree(size_t tree, size_t node, NodeStore&& subtree);
   size_t n_trees_done() const;
@@ -68,21 +68,21 @@ class TopGrower {
  private:
   std::vector<size_t> trees_at_once() const;
   void draw_candidates(const TopNode& node, Candidates& out);
-  // Numbers that a node has in the answer, at most.
+  // Upper bound on the numbers of a node in the answer.
   uint64_t most_numbers_of(const Candidates& drawn) const;
   std::vector<float> edges_of(const TopNode& node, const Candidates& drawn, size_t c) const;
   void add_bins(const Candidates& drawn, const std::vector<std::vector<float>>& edges,
                 CandidateBins& bins) const;
-  // Paths to the places asked for, slot by slot.
+  // Adds the paths to the requested nodes, slot by slot.
   void add_paths(std::span<const TopPlace> places, PartialTrees& out) const;
-  // Appends the node and what lies below it if a node there is requested; -1: none is.
+  // Appends the node and its descendants if a requested node is among them; -1: none is.
   int32_t add_path(const TopTree& tree, int32_t node, std::span<const int32_t> slots,
                    PartialTrees& out) const;
   template <class Criterion>
   void choose_cuts(Criterion criterion, std::span<const int64_t> cells);
   void apply_cut(TopTree& tree, size_t node, struct ChosenCut& cut);
   void retry(TopNode& node) const;
-  // What becomes of a node whose totals are known: waits, is small or a leaf.
+  // State of a node whose totals are known: it waits, is small or a leaf.
   TopState state_of(const TopTree& tree, const TopNode& node) const;
   struct ChosenCut& as_drawn(size_t slot, struct ChosenCut& cut) const;
   void split_sample(const TreeRotation& rotation, const TopNode& node, TopNode& left,
@@ -101,7 +101,7 @@ class TopGrower {
   std::vector<SamplerScratch> scratch_;
   std::vector<TopTree> trees_;
   BlockRequest request_;           // the last one for histograms
-  std::vector<TopPlace> asked_;    // its nodes
+  std::vector<TopPlace> asked_;    // nodes of the last request
   std::vector<Candidates> drawn_;  // their candidates, as samplers drew them
 };
 

@@ -27,7 +27,7 @@ struct TopNode {
   TopState state = TopState::waiting;
   int32_t attempt = 0;                // how often candidates were drawn in vain
   std::vector<int64_t> totals;        // cell of its rows; empty: not known yet
-  std::vector<uint32_t> sample_rows;  // of the sample
+  std::vector<uint32_t> sample_rows;  // its rows in the sample
   SplitRecord split;
   NodeStore subtree;
 };
@@ -45,7 +45,7 @@ struct TopTree {
   }
 };
 
-// A place in a forest: which of the trees, which of its nodes.
+// Position in a forest: index of the tree, and of its node.
 struct TopPlace {
   size_t tree, node;
 };

@@ -1,5 +1,5 @@
-// The axes that the nodes of a tree share, where a family rotates per tree. Nodes refer to them as
-// columns beyond the features; blocks, which do not know the tree's axes, get their features.
+// The axes that the nodes of a tree share, if a family rotates per tree. Nodes refer to them as
+// columns after the features; blocks, which have no axes, get directions in features.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace bevel {
 
 class TreeRotation {
  public:
-  // Draws the axes, as the ordinary trainer does; nothing where no family rotates per tree.
+  // Draws the axes, as the ordinary trainer does; does nothing if no family rotates per tree.
   void draw(const Options& options, const DatasetView& sample, uint64_t tree);
   void clear() { *this = TreeRotation(); }
 
@@ -25,7 +25,7 @@ class TreeRotation {
   void expand(const int32_t* index, const float* weight, int n, Candidates& out) const;
   Candidates expand(const Candidates& drawn) const;
   SplitRecord expand(const SplitRecord& split) const;
-  // Whether rows of the sample differ by rounding alone along the axis that a candidate is.
+  // Whether rows of the sample differ by rounding alone along the axis of a candidate.
   bool is_flat(int32_t index) const {
     return index >= n_features_ && is_flat_[static_cast<size_t>(index - n_features_)];
   }

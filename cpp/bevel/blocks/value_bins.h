@@ -11,7 +11,7 @@ namespace bevel {
 
 constexpr size_t kMostEdges = 127;
 
-// Finds the bin of a value: the number of edges below it; values that are none have the last bin.
+// Finds the bin of a value: the number of edges below it; NaN has the last bin.
 class ValueBins {
  public:
   void set_edges(std::span<const float> edges) {
@@ -46,7 +46,7 @@ class ValueBins {
   }
 
  private:
-  // A search by halves without branches: rows do not wait for each other.
+  // Binary search without branches, so that rows do not wait for each other.
   template <int kSteps>
   void search(const float* values, size_t n, uint16_t* bins) const {
     const float* edges = padded_.data();

@@ -20,7 +20,7 @@ float midpoint(float low, float high) {
   return middle < high ? middle : low;
 }
 
-// Edges between sorted values such that bins hold about as many; equal values share a bin.
+// Edges between sorted values such that bins have similar sizes; equal values share a bin.
 std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
   std::vector<float> distinct;
   std::vector<size_t> up_to;  // rows up to each distinct value
@@ -37,7 +37,7 @@ std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
       edges.push_back(midpoint(distinct[d], distinct[d + 1]));
     return edges;
   }
-  // The next bin takes its share of what is left, so that a value of many rows leaves the others
+  // Each bin takes its share of the remaining rows, so that a frequent value leaves the others
   // their bins.
   size_t taken = 0;
   for (size_t d = 0; d + 1 < distinct.size(); ++d) {
@@ -98,8 +98,8 @@ ColumnBins bin_levels(const float* values, std::span<const uint32_t> rows, int32
   return bins;
 }
 
-// Threads share no lines: each has rows of its own. Columns of a tile are read one after the
-// other, also where the table lies row after row: the tile is in the cache then.
+// Threads have separate rows and share no cache lines. Columns of a tile are read one after the
+// other, even if the table is stored by rows: the tile is then in the cache.
 constexpr size_t kRowsPerJob = 1 << 14;
 constexpr size_t kTileRows = 256;
 

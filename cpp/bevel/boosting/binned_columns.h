@@ -1,5 +1,5 @@
-// The columns of the data in bins: numbers between cuts that hold about as many rows each, levels
-// of nominal columns as they are. Made once for all trees.
+// The columns of the data in bins: intervals of numbers with similar numbers of rows, and levels
+// of nominal columns. Made once for all trees.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ class BinnedColumns {
 
   const ColumnBins& bins(size_t feature) const { return bins_[feature]; }
   const CodeGroups& codes() const { return codes_; }
-  // Of all numeric values.
+  // Largest absolute value of all numeric columns.
   double largest_size() const { return largest_size_; }
 
  private:

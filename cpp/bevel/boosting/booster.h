@@ -27,18 +27,18 @@ struct BoostingSet {
   const double* raw_before = nullptr;     // predictions of earlier iterations, output after output
   const LossSource* user_loss = nullptr;  // of LossKind::user, which needs a baseline
   const ScoreSource* scorer = nullptr;    // null: the loss decides when to stop
-  // The numbers of the table, where they are not those of data, which has no values then.
+  // The numbers of the table, if they are not in data, which then has no values.
   std::optional<TableValues> table{};
-  // Where the codes of features and of directions go; empty: memory of their own.
+  // Memory for the codes of features and of directions; empty: allocated here.
   std::span<uint8_t> feature_room{}, direction_room{};
 };
 
 struct BoostingResult {
   FlatForest forest;             // tree t belongs to output t % n_outputs
   std::vector<double> baseline;  // by output
-  // After each iteration; that of validation may be empty, and is minus the score if there is one.
+  // Losses after each iteration; validation_loss may be empty, and is minus the score of a scorer.
   std::vector<double> training_loss, validation_loss;
-  int64_t n_iter = 0;        // that are kept
+  int64_t n_iter = 0;        // iterations that are kept
   bool interrupted = false;  // progress returned false; whole iterations are kept
 };
 

@@ -1,4 +1,4 @@
-// The options of boosting, beside those of the trees' directions (options.h). Python has checked
+// The options of boosting, besides those of the trees' directions (options.h). Python has checked
 // every value.
 #pragma once
 
@@ -21,7 +21,7 @@ enum class LossKind : uint8_t {
 
 struct BoostingOptions {
   LossKind loss = LossKind::squared_error;
-  // quantile: by output; huber: one, the share of the residuals that count by their square
+  // quantile: levels by output; huber: the share of the residuals that count by their square
   std::vector<double> quantiles{0.5};
   int32_t n_outputs = 1;
   double learning_rate = 0.1;
@@ -30,13 +30,13 @@ struct BoostingOptions {
   int32_t max_depth = -1;       // -1: no limit
   int64_t min_samples_leaf = 20;
   double l2 = 0.0;
-  double min_hessian = 1e-3;  // that each side of a split has at least
+  double min_hessian = 1e-3;  // smallest hessian of each side of a split
   double subsample = 1.0;
-  bool samples_by_gradient = false;  // else all rows are as likely
+  bool samples_by_gradient = false;  // otherwise uniformly
   int32_t max_bins = 255;
   int64_t n_iter_no_change = 0;  // 0: no early stopping
   double tol = 0.0;
-  int64_t first_iter = 0;  // iterations that were grown before
+  int64_t first_iter = 0;  // iterations grown before
 };
 
 }  // namespace bevel

@@ -1,7 +1,7 @@
-// One-byte codes of columns, up to sixteen columns together: the codes of a row lie side by side,
+// One-byte codes of columns, in groups of up to sixteen: the codes of a row are adjacent,
 // and the histograms of a group fit the innermost cache. Groups are of about the same width, so
-// that threads get equal work. The codes are in memory of their own, or in room that the caller
-// has, which may be a mapped file.
+// that threads get equal work. The codes are in their own memory, or in memory of the caller,
+// which may be a mapped file.
 #pragma once
 
 #include <algorithm>
@@ -23,12 +23,12 @@ constexpr uint8_t kUnknownLevel = 255;  // of a nominal column, that no training
 
 class CodeGroups {
  public:
-  // Bytes of the codes of so many columns.
+  // Bytes of the codes of n_columns columns.
   static size_t n_bytes(size_t n_rows, size_t n_columns) {
     return (n_columns + kGroupColumns - 1) / kGroupColumns * kGroupColumns * n_rows;
   }
 
-  // room: where the codes go; empty: memory of their own.
+  // room: memory for the codes; empty: allocated here.
   explicit CodeGroups(std::span<uint8_t> room) : room_(room) {}
   void resize(size_t n_rows, size_t n_columns) {
     n_rows_ = n_rows;

@@ -10,7 +10,7 @@
 namespace bevel {
 namespace {
 
-// The cells of values, as DirectionBins::cell() has them.
+// The cells of values, as in DirectionBins::cell().
 BEVEL_WIDE_LOOP void find_cells(const float* values, size_t n, float low, float scale,
                                 int32_t* cells) {
   constexpr float kLast = DirectionBins::kCells - 1;
@@ -55,7 +55,7 @@ DirectionBins::DirectionBins(std::span<const float> sample, int max_bins) {
   std::vector<int32_t> cells(sample.size());
   find_cells(sample.data(), sample.size(), low_, scale_, cells.data());
   for (const int32_t cell : cells) ++count[static_cast<size_t>(cell)];
-  // A bin ends where it has its share of the rows that are left, in the middle of the empty cells
+  // A bin ends where it has its share of the remaining rows, in the middle of the empty cells
   // that follow.
   size_t taken = 0, in_bin = 0;
   int bin = 0, last_occupied = 0;

@@ -1,5 +1,5 @@
 // Bins of the values of a direction: equal-width cells over the range of a sample of rows, joined
-// so that bins hold about as many of its rows. A row's code follows from its value alone.
+// so that bins hold similar numbers of rows. A row's code depends on its value alone.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ class DirectionBins {
   static constexpr int kCells = 2048;
 
   DirectionBins() = default;
-  // Of the values of some rows, which are finite.
+  // Makes bins from the values of some rows, which are finite.
   DirectionBins(std::span<const float> sample, int max_bins);
 
   int n_bins() const { return n_bins_; }
@@ -27,7 +27,7 @@ class DirectionBins {
   float threshold(int bin) const;
 
  private:
-  // Never less for a larger value.
+  // Monotone in the value.
   int cell(float value) const {
     const float position = (value - low_) * scale_;
     return static_cast<int>(std::min(std::max(position, 0.0f), static_cast<float>(kCells - 1)));

@@ -14,20 +14,20 @@ namespace bevel {
 namespace {
 
 constexpr size_t kBlockRows = 4096;
-constexpr size_t kTileRows = 512;  // whose exponentials are taken together
+constexpr size_t kTileRows = 512;  // rows whose exponentials are computed together
 constexpr double kSmallestShare = 1e-15;
 
 // Means are between 1e-100 and 1e100, so that their sums and squares times weights are finite.
 double mean_of(double x) { return fixed_exp(std::clamp(x, -kMostExponent, kMostExponent)); }
 
-// 1 / (1 + exp(-x)) of some rows' predictions.
+// 1 / (1 + exp(-x)) for the predictions of some rows.
 void logistics(const double* raw, std::span<const uint32_t> rows, double* out) {
   for (size_t i = 0; i < rows.size(); ++i) out[i] = -raw[rows[i]];
   exponentials(out, rows.size(), out);
   for (size_t i = 0; i < rows.size(); ++i) out[i] = 1.0 / (1.0 + out[i]);
 }
 
-// log(1 + exp(x)) of some rows' predictions, without overflow.
+// log(1 + exp(x)) for the predictions of some rows, without overflow.
 void softpluses(const double* raw, std::span<const uint32_t> rows, double* out) {
   for (size_t i = 0; i < rows.size(); ++i) out[i] = -std::fabs(raw[rows[i]]);
   exponentials(out, rows.size(), out);

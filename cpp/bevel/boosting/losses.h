@@ -11,12 +11,12 @@
 
 namespace bevel {
 
-// Raw predictions whose exponential is a mean are taken to be within this.
+// Raw predictions whose exponential is a mean are clamped to this size.
 constexpr double kMostExponent = 230.0;
-// What a leaf adds is at most this: a fit that diverges stays finite, and files can hold it.
+// Largest value of a leaf: a fit that diverges stays finite, and files can hold it.
 constexpr double kLargestStep = 1e60;
 
-// What rows are to predict; arrays are by row of the data.
+// Targets of the rows; arrays are by row of the data.
 struct BoostingTarget {
   const double* values = nullptr;   // targets; classes 0, 1, ... as numbers
   const double* weights = nullptr;  // null: all 1
@@ -37,21 +37,21 @@ struct Gradient {
   double gradient, hessian;
 };
 
-// A loss of the caller's own. Arrays are by row, weights not in them yet.
+// A user-defined loss. Arrays are by row, without weights.
 class LossSource {
  public:
   virtual ~LossSource() = default;
   // Gradients and hessians of all rows, output after output as `raw`; losses of the rows, which may
-  // be NaN where they are not known.
+  // be NaN if they are not known.
   virtual void evaluate(std::span<const double> raw, std::vector<Gradient>& gradients,
                         std::vector<double>& losses) const = 0;
 };
 
-// A measure of the caller's own that decides when to stop.
+// A user-defined score that decides when to stop.
 class ScoreSource {
  public:
   virtual ~ScoreSource() = default;
-  // Higher is better; raw: of the validation rows, output after output.
+  // Higher is better; raw: predictions of the validation rows, output after output.
   virtual double evaluate(std::vector<double> raw) const = 0;
 };
 
@@ -62,15 +62,15 @@ class Loss {
 
   // The constant of each output that is best on these rows.
   std::vector<double> baseline(std::span<const uint32_t> rows) const;
-  // Called before the trees of an iteration: what all of them share.
+  // Called before the trees of an iteration to compute common values.
   void begin_iteration(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team);
   // Called after them, before the loss is measured.
   void end_iteration(const RawPredictions& raw, std::span<const uint32_t> training,
                      std::span<const uint32_t> validation, Team& team);
-  // Of rows and an output, times the row's weight; by row of the data.
+  // Gradients of rows and an output, times the row's weight; by row of the data.
   void gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
                  std::vector<Gradient>& out) const;
-  // Mean over rows, added up in blocks that do not depend on the threads.
+  // Mean over rows, summed in blocks that do not depend on the threads.
   double mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const;
   // Whether leaves take a quantile of the residuals instead of a Newton step.
   bool renews_leaves() const {
@@ -86,7 +86,7 @@ class Loss {
   void evaluate(const RawPredictions& raw);
   void set_log_sums(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team);
   void set_log_sums_of_block(const RawPredictions& raw, std::span<const uint32_t> rows);
-  // The quantile that an output predicts, of losses that renew leaves.
+  // The quantile that an output predicts, for losses that renew leaves.
   double share(size_t output) const {
     return options_.loss == LossKind::quantile ? options_.quantiles[output] : 0.5;
   }
@@ -104,8 +104,8 @@ class Loss {
   std::vector<double> losses_;
   // multinomial: by row, log of the sum of exponentials of the present predictions
   std::vector<double> log_sums_;
-  // huber: residuals beyond it count by their size; that of the first iteration measures the loss,
-  // which falls as long as the model gets better.
+  // huber: residuals beyond delta count linearly; that of the first iteration measures the loss,
+  // so that losses of all iterations are comparable.
   double delta_ = 0.0, first_delta_ = -1.0;
 };
 

@@ -1,6 +1,6 @@
-// Gradients and hessians of rows on a grid of whole numbers, by rounding at random: the mean of
-// what is rounded off is zero (Shi et al. 2022). The number drawn depends on the key and on the
-// place of the row among those of the tree, so that rows without weight change nothing.
+// Gradients and hessians of rows on a grid of whole numbers, by stochastic rounding: the mean
+// rounding error is zero (Shi et al. 2022). The random number depends on the key and on the
+// position of the row among those of the tree, so that rows without weight have no effect.
 #pragma once
 
 #include <cstdint>

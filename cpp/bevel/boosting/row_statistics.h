@@ -15,11 +15,11 @@ constexpr int32_t gradient_of(PackedSum sum) {
   return static_cast<int32_t>(static_cast<uint32_t>(static_cast<uint64_t>(sum)));
 }
 constexpr int32_t hessian_of(PackedSum sum) {
-  // A negative gradient borrows one from the upper half, and what is added gives it back.
+  // A negative gradient borrows one from the upper half, which the addition returns.
   return static_cast<int32_t>((sum + (int64_t{1} << 31)) >> 32);
 }
 
-// Whole numbers per unit, and what the penalty and the limits are in whole numbers.
+// Whole numbers per unit, and the penalty and the limits in whole numbers.
 struct StatisticScales {
   double gradient = 1.0, hessian = 1.0;
 

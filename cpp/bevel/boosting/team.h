@@ -1,4 +1,4 @@
-// The threads of a pool at work on one job together.
+// The threads of a pool, working on one job together.
 #pragma once
 
 #include <algorithm>
@@ -15,8 +15,8 @@ class Team {
 
   int size() const { return pool_.size(); }
   void throw_if_cancelled() const { pool_.throw_if_cancelled(); }
-  // Calls task(0) .. task(n - 1), on several threads where `parallel`, and returns when all are
-  // done. Tasks are taken in order; which thread does one must not matter.
+  // Calls task(0) .. task(n - 1), on several threads if `parallel`, and returns when all are
+  // done. Tasks are taken in order; results must not depend on the thread.
   template <class Task>
   void run(size_t n, bool parallel, Task task) {
     pool_.throw_if_cancelled();
@@ -34,7 +34,7 @@ class Team {
     work(worker_);
     parts.wait(worker_, false);
   }
-  // The same for blocks of about `size` rows: task(first, last). Blocks do not depend on the
+  // Calls task(first, last) for blocks of about `size` rows. Blocks do not depend on the
   // number of threads.
   template <class Task>
   void run_blocks(size_t n_rows, size_t size, Task task) {

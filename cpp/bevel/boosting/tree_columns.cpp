@@ -9,7 +9,7 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kSampleRows = 4096;  // that place the bins of a direction
+constexpr size_t kSampleRows = 4096;  // rows that determine the bins of a direction
 constexpr size_t kTileRows = 512;     // coded at a time: sixteen directions in the inner cache
 constexpr size_t kBlockRows = 8192;   // coded by a thread at a time
 
@@ -47,7 +47,7 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
   for (size_t g = 0; g < features.n_groups(); ++g) {
     const auto first = active_.begin() + static_cast<ptrdiff_t>(features.first(g));
     const auto last = first + static_cast<ptrdiff_t>(features.width(g));
-    if (std::find(first, last, 1) != last)  // else no tree cuts them
+    if (std::find(first, last, 1) != last)  // otherwise no tree cuts them
       groups_.push_back({features.group(g), features.first(g), features.width(g)});
   }
   for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
@@ -70,7 +70,7 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
     constraints_.restrict(options_.families[f].kind, first, stream, drawn);
     samplers_[f]->end_node(scratch_[f]);
   }
-  // Axes of rotations that are drawn for each tree; samplers refer to them beyond the features.
+  // Axes of rotations that are drawn for each tree; samplers number them after the features.
   Candidates axes;
   if (options_.any_family(&Family::per_tree)) {
     Stream rotations(root_key(options_.seed, tree), Purpose::rotation);
@@ -92,7 +92,7 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   }
 }
 
-// A few features that take part are copied beside the directions: the histograms of a group are of
+// Copies active features beside the directions if they are few: histograms of a group are of
 // all its columns. Nominal ones and those with missing values have codes that directions lack.
 void TreeColumns::copy_few_features() {
   directions_.clear();

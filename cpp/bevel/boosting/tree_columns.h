@@ -1,4 +1,4 @@
-// The columns that the nodes of a tree may cut: features in bins, and directions of the tree's own.
+// The columns that the nodes of a tree may cut: features in bins, and the tree's own directions.
 #pragma once
 
 #include <cstddef>
@@ -20,20 +20,20 @@
 
 namespace bevel {
 
-// Up to kGroupColumns columns whose codes lie together.
+// Up to kGroupColumns columns whose codes are adjacent.
 struct ColumnGroup {
-  const uint8_t* codes;  // of row r at [r * kGroupColumns]
+  const uint8_t* codes;  // code of row r at [r * kGroupColumns]
   size_t first;          // column
   size_t width;
 };
 
 class TreeColumns {
  public:
-  // room: of the codes of directions, see CodeGroups.
+  // room: memory for the codes of directions, see CodeGroups.
   TreeColumns(const Options& options, const DatasetView& data, const TableValues& table,
               const BinnedColumns& features, int direction_bins, std::span<uint8_t> room);
 
-  // Draws the directions of a tree and codes all rows; the data's rows `rows` are those of the
+  // Draws the directions of a tree and codes all rows; `rows` are the rows of the data in the
   // tree.
   void draw(uint64_t tree, std::span<const uint32_t> rows, Team& team);
 
@@ -41,13 +41,13 @@ class TreeColumns {
   size_t size() const { return n_features_ + directions_.size(); }
   std::span<const ColumnGroup> groups() const { return groups_; }
   bool is_feature(size_t column) const { return column < n_features_; }
-  // Whether the tree may cut it.
+  // Whether the tree may cut the column.
   bool is_active(size_t column) const { return !is_feature(column) || active_[column]; }
   bool is_nominal(size_t column) const {
     return is_feature(column) && features_.bins(column).is_nominal();
   }
   const DirectionConstraints& constraints() const { return constraints_; }
-  // Which way predictions may go along it, see DirectionConstraints::push().
+  // Direction of monotonicity along the column, see DirectionConstraints::push().
   int push(size_t column) const { return push_.empty() ? 0 : push_[column]; }
   // Groups that its features share; empty without groups.
   const std::vector<int32_t>& groups_of(size_t column) const { return groups_of_[column]; }
@@ -62,13 +62,13 @@ class TreeColumns {
   bool has_missing(size_t column) const {
     return is_feature(column) && features_.bins(column).has_missing;
   }
-  // Entries of the histogram of a column, and where they begin among those of all columns.
+  // Number of entries of the histogram of a column, and their offset among those of all columns.
   size_t n_codes(size_t column) const {
     return static_cast<size_t>(n_bins(column)) + has_missing(column);
   }
   size_t offset(size_t column) const { return offsets_[column]; }
   size_t histogram_size() const { return offsets_.back(); }
-  // The same for the columns of a group.
+  // Offset and number of entries for the columns of a group.
   size_t offset(const ColumnGroup& group, size_t column) const {
     return offsets_[column] - offsets_[group.first];
   }
@@ -79,13 +79,13 @@ class TreeColumns {
     return is_feature(column) ? features_.codes().column(column)
                               : codes_.column(column - n_features_);
   }
-  // The direction of a column, and the threshold after a bin; of nominal columns the levels whose
+  // The direction of a column, and the threshold after a bin; for nominal columns the levels whose
   // codes go left.
   void describe(size_t column, int bin, SplitRecord& out) const;
   void describe_levels(size_t column, const uint8_t* goes_left, SplitRecord& out) const;
 
  private:
-  // The single feature of a column, -1 of a combination.
+  // The single feature of a column, -1 for a combination.
   int64_t feature_of(size_t column) const {
     if (is_feature(column)) return static_cast<int64_t>(column);
     const size_t direction = column - n_features_;
@@ -97,7 +97,7 @@ class TreeColumns {
   void code_directions(std::span<const uint32_t> rows, Team& team);
   void place_bins(std::span<const uint32_t> rows, Team& team);
   void code_block(size_t first, size_t last);
-  // features: the values of each, of the rows to be projected.
+  // features: values of each feature for the rows to be projected.
   Projection projection(size_t direction, const std::vector<const float*>& features,
                         std::vector<const float*>& columns, std::vector<float>& fill) const;
 
@@ -115,7 +115,7 @@ class TreeColumns {
 
   std::vector<uint8_t> active_;  // by feature
   Candidates directions_;
-  size_t n_copied_ = 0;       // directions, the first ones, that are single features
+  size_t n_copied_ = 0;       // number of directions, the first ones, that are single features
   std::vector<int8_t> push_;  // by column; empty: nothing is monotone
   std::vector<std::vector<int32_t>> groups_of_;  // by column; empty: no groups
   std::vector<DirectionBins> bins_;

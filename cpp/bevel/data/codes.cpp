@@ -13,14 +13,14 @@ namespace {
 
 constexpr int kCodes = 256;
 constexpr size_t kLine = 64;
-// Below this a step has too few bits for the arithmetic of a first look.
+// A smaller step has too few bits for the arithmetic of screening.
 constexpr float kSmallestStep = 1e-30f;
 
 struct Range {
   float low, high;
 };
 
-// By integers of the same order, of which compilers make lanes.
+// Compares integers of the same order, which compilers can vectorise.
 BEVEL_WIDE_LOOP Range range_of(const float* values, size_t n) {
   int32_t low = std::numeric_limits<int32_t>::max(), high = std::numeric_limits<int32_t>::min();
   for (size_t i = 0; i < n; ++i) {

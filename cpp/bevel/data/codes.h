@@ -1,5 +1,5 @@
-// Columns in one byte a value, a quarter of their size: for screening candidates where the
-// columns themselves do not fit the cache. A code gives two numbers between which the value lies.
+// Columns in one byte per value, a quarter of their size: for screening candidates where the
+// columns themselves do not fit in the cache. A code gives bounds on the value.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ namespace bevel {
 // A value with code q lies in [low + (q - kSlack) step, low + (q + 1 + kSlack) step], where low is
 // the smallest value of the column.
 struct CodeScale {
-  static constexpr double kSlack = 1e-3;  // what was rounded off
+  static constexpr double kSlack = 1e-3;  // rounding error
 
   float step = 0.0f;
-  float size = 0.0f;  // no value is larger
+  float size = 0.0f;  // bound on the absolute values
 };
 
 class ColumnCodes {
  public:
-  // Codes the numeric columns; what is missing counts as the median.
+  // Codes the numeric columns; missing values count as the median.
   ColumnCodes(const DatasetView& data, int n_threads);
   ~ColumnCodes();
   ColumnCodes(const ColumnCodes&) = delete;
@@ -36,7 +36,7 @@ class ColumnCodes {
  private:
   void code(const float* values, size_t n_rows, int32_t feature);
 
-  size_t stride_;  // bytes from column to column: whole lines
+  size_t stride_;  // bytes from column to column: whole cache lines
   size_t n_bytes_;
   uint8_t* codes_;  // not cleared: every thread touches its own pages first
   std::vector<CodeScale> scales_;

@@ -11,10 +11,10 @@
 namespace bevel {
 namespace {
 
-// Signed integers in the order of the floats, NaN above all: what SIMD of any kind can compare.
+// Signed integers in the order of the floats, NaN above all, which any SIMD can compare.
 constexpr int32_t kMissing = std::numeric_limits<int32_t>::max();
 
-// By their bits, without a choice: comparing floats keeps compilers from making lanes of a loop.
+// By bits and without a branch: comparing floats would prevent vectorisation.
 int32_t to_key(float value) {
   const auto bits = std::bit_cast<uint32_t>(value);
   const auto missing = -static_cast<int32_t>((bits & 0x7fffffffu) > 0x7f800000u);
@@ -23,7 +23,7 @@ int32_t to_key(float value) {
 }
 double from_key(int32_t key) { return from_sortable(static_cast<uint32_t>(key) ^ 0x80000000u); }
 
-// Loops that compilers turn into lanes: counts of the width of the keys, no branches.
+// Loops that compilers vectorise: counts of the width of the keys, no branches.
 struct KeyRange {
   int32_t low, high;
   size_t n_present;
@@ -34,7 +34,7 @@ BEVEL_WIDE_LOOP KeyRange to_keys(std::span<const float> values, int32_t* keys) {
   for (size_t i = 0; i < values.size(); ++i) {
     const int32_t missing = -static_cast<int32_t>(keys[i] == kMissing);
     low = std::min(low, keys[i]);
-    high = std::max(high, keys[i] ^ missing);  // of what is missing the least number
+    high = std::max(high, keys[i] ^ missing);  // missing values become the smallest number
     n_missing -= missing;
   }
   return {low, high, values.size() - static_cast<size_t>(n_missing)};
@@ -60,16 +60,16 @@ BEVEL_WIDE_LOOP Neighbours neighbours(std::span<const int32_t> keys, int32_t bou
   return {static_cast<int32_t>(from - down), static_cast<int32_t>(from + 1 + up)};
 }
 
-// Goes on from where it is to where the middle would be if ranks grew as they did between the last
-// two places, which is quick; after some rounds in turn with halving, which is sure. Counting is so
-// fast that a handful of rounds take a fraction of a selection.
+// Alternates interpolation of the ranks between the last two positions, which is fast, with
+// bisection, which is certain, after some rounds. Counting is so fast that a handful of rounds take
+// a fraction of the time of a selection.
 float median(std::span<const int32_t> keys, const KeyRange& range) {
   constexpr int kGuesses = 8;
   constexpr double kBell = 2.6;  // density in the middle of a bell, in units of its range
   if (range.n_present == 0) return 0.0f;
   const auto n = static_cast<double>(range.n_present);
   const size_t n_lower = (range.n_present + 1) / 2;  // up to and including the lower middle one
-  // Always: n_low = count up to low < n_lower <= count up to high = n_high.
+  // Invariant: n_low = count up to low < n_lower <= count up to high = n_high.
   int64_t low = int64_t{range.low} - 1, high = range.high;
   size_t n_high = range.n_present;
   const double first = from_key(range.low), last = from_key(range.high);

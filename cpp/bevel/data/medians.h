@@ -1,5 +1,5 @@
-// Medians of the numeric features, which stand in for missing values where features are combined,
-// and which features have missing values at all.
+// Medians of the numeric features, which replace missing values where features are combined,
+// and flags for features with missing values.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct ColumnSummary {
 
   explicit ColumnSummary(size_t n_features = 0)
       : median(n_features, 0.0f), has_nan(n_features, 0) {}
-  // Of one column; keys is work space.
+  // Median of one column; keys is work space.
   void find(size_t feature, std::span<const float> values, std::vector<int32_t>& keys);
 };
 

@@ -8,8 +8,8 @@
 namespace bevel {
 namespace {
 
-// Rows whose features stay in the cache while axis after axis is summed; the sums of a few axes
-// share the reading of a feature. Lanes are rows.
+// Rows whose features stay in the cache while all axes are summed; the sums of a few axes
+// share the loads of a feature. Lanes are rows.
 constexpr size_t kBlockRows = 64;
 constexpr size_t kBlockAxes = 4;
 // Products below which threads cost more than they save.

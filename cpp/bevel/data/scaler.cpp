@@ -15,7 +15,7 @@ namespace {
 using scaling::ConstantBound;
 using scaling::kBlock;
 
-// Values of a job: its work is some hundred times the cost of starting it.
+// Values of a job, whose work is some hundred times the cost of starting it.
 constexpr size_t kJobValues = size_t{1} << 16;
 // Rows of a block of few columns, which stay in a cache together.
 constexpr size_t kFewColumns = 64, kLongBlock = 512;
@@ -33,7 +33,7 @@ std::vector<double> as_vector(std::span<const double> values) {
   return {values.begin(), values.end()};
 }
 
-// For the instruction set of this machine; the compiler sees whether values are contiguous.
+// Compiled for the instruction set of this machine, with and without contiguous values.
 #define BEVEL_QUANTILE(Number)                                                                \
   BEVEL_WIDE_LOOP void quantile_column(const Number* source, ptrdiff_t stride, size_t n,      \
                                        double low, double high, double span, float* target) { \
@@ -111,7 +111,7 @@ Scaler::Kind Scaler::kind_of(size_t feature) const {
   return std::binary_search(codes_.begin(), codes_.end(), feature) ? Kind::identity : kind_;
 }
 
-// `at` gives what one of the vectors holds for the features of the values.
+// `at` selects the entries of a vector for the features of the values.
 template <class Source, class At>
 void Scaler::scale_bounded(Source values, size_t n, At at, float* target) const {
   if (kind_ == Kind::quantile)
@@ -204,7 +204,7 @@ void Scaler::transform(const StridedTable<Number>& source, size_t first_feature,
   require(source.n_columns <= n_features_ && first_feature <= n_features_ - source.n_columns,
           "[Scaler] the table has columns beyond those of the scaler");
   if (source.n_rows == 0 || source.n_columns == 0) return;
-  // Ranks are read off tables too large for the cache to hold those of a whole row.
+  // Tables of ranks are too large to keep those of a whole row in the cache.
   const bool by_rows = kind_ != Kind::rank && target.column_stride == 1 &&
                        source.n_columns >= std::min(source.n_rows, kShortRow);
   const size_t job_rows = std::max<size_t>(kBlock, kJobValues / source.n_columns);

@@ -1,4 +1,4 @@
-// Makes numeric features comparable: what was learned of each column's scaling, applied to numbers.
+// Makes numeric features comparable by applying the scaling learned for each column.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace bevel {
 // Sums of some ten thousand stored values stay finite in float32.
 constexpr double kLargestStored = 1e34;
 
-// Where a scaled table goes: any strides, in entries.
+// Destination of a scaled table, with any strides, in entries.
 struct ScaledTable {
   float* values;
   int64_t row_stride, column_stride;
@@ -22,10 +22,10 @@ struct ScaledTable {
 // The scaling of all columns of a table; immutable, so that threads may share it.
 //
 // A number is scaled in double, cut to kLargestStored in size and rounded to float; NaN stays NaN.
-// All ways to apply it give the same bits. Numbers are finite or NaN, which the caller has checked.
+// All ways to apply it give the same bits. The caller has checked that numbers are finite or NaN.
 class Scaler {
  public:
-  // Values as they are.
+  // Leaves values unchanged.
   static Scaler identity(size_t n_features);
   // (x - shift) / span, cut to [0, 1] if `clip`.
   static Scaler linear(std::span<const double> shift, std::span<const double> span, bool clip);
@@ -37,7 +37,8 @@ class Scaler {
                      std::span<const bool> complete, std::span<const int64_t> offset,
                      std::span<const double> knots, std::span<const double> ranks);
 
-  // The same scaler for rows whose columns with levels hold level codes, which pass as they are.
+  // Returns a scaler for rows whose columns with levels hold level codes, which it leaves
+  // unchanged.
   Scaler with_codes(std::span<const int32_t> levels) const;
 
   size_t n_features() const { return n_features_; }
@@ -57,8 +58,8 @@ class Scaler {
   template <class Number>
   void apply_column(size_t feature, const Number* source, ptrdiff_t stride, size_t n,
                     float* target) const;
-  // A table whose columns are the features from first_feature on. Denormals count, whatever other
-  // libraries have made of the caller's thread.
+  // A table whose columns are the features from first_feature on. Denormals are kept, even if other
+  // libraries have disabled them on the caller's thread.
   template <class Number>
   void transform(const StridedTable<Number>& source, size_t first_feature, int n_threads,
                  const ScaledTable& target) const;
@@ -82,8 +83,8 @@ class Scaler {
 
   Kind kind_;
   size_t n_features_;
-  std::vector<size_t> codes_;  // features that pass, ascending
-  // Linear: shift and span, to be cut or not. Quantile: low, high and their distance.
+  std::vector<size_t> codes_;  // features that are not scaled, ascending
+  // Linear: shift and span, clipped or not. Quantile: low, high and their distance.
   std::vector<double> low_, high_, span_;
   bool clip_ = false;
   // Rank: knots with an infinity at either end of each column, which begins at start_[f].

@@ -1,7 +1,7 @@
-// The arithmetic of scaling, over values that lie in memory at any stride. Bounds are given as what
-// can be indexed by a value's place: an array along a row, one number along a column. Loops have no
-// branches, so that compilers turn them into lanes, and contain no call of the C library, so that a
-// table is scaled to the same bits on every machine.
+// The arithmetic of scaling, over values in memory at any stride. Bounds are indexed by the
+// position of a value: an array along a row, one number along a column. Loops have no branches, so
+// that compilers vectorise them, and contain no call of the C library, so that a table is scaled to
+// the same bits on every machine.
 #pragma once
 
 #include <algorithm>
@@ -14,10 +14,10 @@
 
 namespace bevel::scaling {
 
-// Values a loop takes at a time: its room on the stack, well inside the inner cache.
+// Values per loop, whose memory on the stack fits in the innermost cache.
 constexpr size_t kBlock = 128;
 
-// The same number at every place.
+// One number for all positions.
 struct ConstantBound {
   double value;
   double operator[](size_t) const { return value; }
@@ -30,7 +30,7 @@ struct Strided {
   double operator[](size_t i) const { return values[static_cast<ptrdiff_t>(i) * stride]; }
 };
 
-// Runs loop(source) with the source's stride known to the compiler where it is one.
+// Calls loop(source) with a constant stride of one where it applies.
 template <class Number, class Loop>
 void over(const Number* source, ptrdiff_t stride, Loop loop) {
   if (stride == 1)
@@ -72,11 +72,11 @@ void linear_cut(Source source, size_t n, Bound shift, Bound span, float* target)
 
 // log(x) for finite x >= 1 by a fixed series: 2 artanh((m - 1) / (m + 1)) + e log 2 with x = m 2^e
 // and m in [sqrt(1/2), sqrt(2)). It is the series by which saved forests were grown: not to be
-// replaced by another logarithm, however exact.
+// replaced by another logarithm, even a more accurate one.
 inline double log_series(double x) {
   constexpr uint64_t kFraction = 0x000fffffffffffffULL;
   constexpr uint64_t kHalf = 0x3fe0000000000000ULL;     // exponent of [1/2, 1)
-  constexpr uint64_t kTwoTo52 = 0x4330000000000000ULL;  // whose last bits count units
+  constexpr uint64_t kTwoTo52 = 0x4330000000000000ULL;  // exponent whose last bit is one unit
   constexpr uint64_t kRoot = std::bit_cast<uint64_t>(0.7071067811865476) & kFraction;
   const auto bits = std::bit_cast<uint64_t>(x);
   const uint64_t fraction = bits & kFraction;
@@ -104,8 +104,8 @@ inline double dampen(double distance) {
   return 0.01 * log_series(1.0 + log_series(1.0 + distance));
 }
 
-// At most kBlock values, from place `first` on: all as if between the bounds, then the few beyond,
-// gathered so that their logarithms are taken side by side.
+// At most kBlock values, from position `first` on: all as if between the bounds, then the few
+// beyond, gathered so that their logarithms are vectorised.
 template <class Source, class Bound>
 void quantile_block(Source source, size_t first, size_t last, Bound low, Bound high, Bound span,
                     double limit, float* target) {
@@ -141,8 +141,8 @@ void quantile(Source source, size_t n, Bound low, Bound high, Bound span, double
     quantile_block(source, first, std::min(n, first + kBlock), low, high, span, limit, target);
 }
 
-// The same of a column, in longer blocks: the few beyond fill whole registers. No limit is needed:
-// all results are near [0, 1].
+// Scales a column in longer blocks, so that the few values beyond the bounds fill whole registers.
+// No limit is needed: all results are near [0, 1].
 template <class Source>
 BEVEL_ALWAYS_INLINE void quantile_column(Source source, size_t n, double low, double high,
                                          double span, float* target) {
@@ -185,8 +185,8 @@ struct Ranks {
   bool relative, complete;
 };
 
-// The first knot that is not below each value, any for NaN: as many steps for all values and
-// no guesses, so that the searches of several lanes go on side by side.
+// The first knot that is not below each value, any for NaN: the same number of steps for all values
+// and no branches, so that several searches run side by side.
 template <size_t kLanes>
 void search(std::span<const double> knots, const double* values, size_t* above) {
   size_t first[kLanes] = {};
@@ -207,7 +207,7 @@ inline void search(std::span<const double> knots, const double* values, size_t n
   for (; i < n; ++i) search<1>(knots, values + i, above + i);
 }
 
-// How far a value has gone from the knot below it to the knot above it, 0 to 1.
+// Fraction of the way of a value from the knot below it to the knot above it, 0 to 1.
 inline double share(const Ranks& r, double value, size_t below, size_t above) {
   if (r.relative && r.complete) return 0.5;
   if (above == r.knots.size() - 1) return r.relative ? 0.5 : 1.0;

@@ -13,7 +13,7 @@ namespace {
 // cache.
 constexpr size_t kTileColumns = 64;
 constexpr size_t kTileRows = 64;
-// Rows may lie so far apart that the hardware does not prefetch the next one.
+// Rows may be too far apart for the hardware to prefetch the next one.
 constexpr size_t kRowsAhead = 12;
 
 template <class Number>
@@ -36,7 +36,7 @@ bool within(const Number* values, size_t n, double limit) {
 template <class Number>
 std::optional<TablePlace> store_strip(const StridedTable<Number>& t, double limit, size_t first,
                                       size_t last, float* target) {
-  // One column of room keeps the rows of a block from falling on each other in the cache.
+  // One column of padding keeps the rows of a block from conflicting in the cache.
   Number block[kTileRows][kTileColumns + 16 / sizeof(Number)];
   for (size_t start = 0; start < t.n_rows; start += kTileRows) {
     poll_cancellation(kTileRows * kTileColumns);

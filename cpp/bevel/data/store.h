@@ -23,8 +23,8 @@ struct TablePlace {
 };
 
 // Fills target (n_rows each column) and the summary of its columns, while they are in a cache.
-// The place of a number beyond the limit in size, infinities included, if there is one: the rest is
-// then left undone. NaN is allowed.
+// Returns the position of a number beyond the limit in size, including infinities, if there is one:
+// the rest is then left undone. NaN is allowed.
 template <class Number>
 std::optional<TablePlace> store_columns(const StridedTable<Number>& table, double limit,
                                         int n_threads, float* target, ColumnSummary& summary);

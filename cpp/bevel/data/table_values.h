@@ -1,5 +1,5 @@
-// Where the numbers of a table lie: column after column as trees read them, or as the caller has
-// them, row after row or not scaled yet. A copy of a large table would be most of what a fit needs.
+// Layout of the numbers of a table: column-major as trees read them, or the caller's layout,
+// row-major or not scaled yet. A copy of a large table would dominate the memory of a fit.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ struct TableValues {
   size_t row_stride, column_stride;
   const Scaler* scaler = nullptr;  // null: values are scaled
 
-  // Whether columns lie in memory as trees read them.
+  // Whether columns are in memory as trees read them.
   bool is_ready() const { return row_stride == 1 && !scaler; }
   const float* column(size_t feature) const { return values + feature * column_stride; }
   // The values of n rows from `first` on, one after the other: those of the table, or in `room`.

@@ -16,9 +16,9 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kWorkOfNode = 16;       // between polls for cancellation, roughly
-constexpr int32_t kMostLevels = 65'535;  // missing included
-// What is left of a gain of zero after rounding may be negative; relative to the largest numbers.
+constexpr size_t kWorkOfNode = 16;       // rough work between polls for cancellation
+constexpr int32_t kMostLevels = 65'535;  // including missing
+// A gain of zero may be negative after rounding; relative to the largest numbers.
 constexpr double kGainSlack = 1e-6;
 
 [[noreturn]] void refuse(const std::string& what) { throw std::invalid_argument(what); }
@@ -38,8 +38,8 @@ void check_offsets(std::span<const int64_t> offsets, size_t end, const char* nam
     refuse(std::string(name) + " must ascend from 0 to " + std::to_string(end) + "; it does not.");
 }
 
-// Whether a number occurs twice among those of a node or an axis, at a cost that does not depend on
-// how many numbers there are in all.
+// Finds numbers that occur twice in a node or an axis, at a cost that does not depend on the range
+// of the numbers.
 class RepeatFinder {
  public:
   void resize(size_t n) {
@@ -87,9 +87,9 @@ class Checker {
   }
 
   const ForestArrays& forest_;
-  size_t tree_ = 0, first_ = 0;  // of the tree at hand
+  size_t tree_ = 0, first_ = 0;  // of the current tree
   int64_t n_indices_ = 0;        // its features and axes
-  std::vector<size_t> pending_;  // right children that are still to come, the next one last
+  std::vector<size_t> pending_;  // pending right children, the next one last
   size_t next_value_ = 0;        // in output_value: of the leaves so far
   RepeatFinder repeats_;
 };
@@ -150,7 +150,7 @@ void Checker::check_offsets_and_lengths() const {
   });
 }
 
-// What is measured from gains, weights and p-values stays finite if they are.
+// Results of analysis are finite if gains, weights and p-values are.
 void Checker::check_analysis() const {
   double largest_gain = 0.0, largest_weight = 0.0;
   for (const float gain : forest_.gain) {

@@ -68,7 +68,7 @@ class Link {
   std::string name_;
 };
 
-// The values one after the other, in the type of the array.
+// The values one after another, in the type of the array.
 template <class T>
 class RawColumn final : public Column {
  public:
@@ -95,7 +95,7 @@ class ConstantColumn final : public Column {
   int64_t word_;
 };
 
-// base + a number of few bits.
+// base plus a number of few bits.
 class PackedColumn final : public Column {
  public:
   PackedColumn(size_t n, const Link& link)
@@ -114,7 +114,7 @@ class PackedColumn final : public Column {
   PackedBits bits_;
 };
 
-// base + a number of which most are small: low bits for all, high bits for those that have any.
+// base plus a number of which most are small: low bits for all, high bits for those that have any.
 class HalvesColumn final : public Column {
  public:
   HalvesColumn(size_t n, const Link& link)
@@ -140,7 +140,7 @@ class HalvesColumn final : public Column {
     if (has_high_[i]) number += high_[n_high_before(i)] << low_width_;
     return plus(base_, number);
   }
-  // One of the high numbers if bit i is set, else at most their number.
+  // Number of high parts before i; at most their total.
   size_t n_high_before(size_t i) const {
     const auto n = static_cast<uint64_t>(has_high_.rank(i));
     const bool is_high = i < size() && has_high_[i];
@@ -171,7 +171,7 @@ class CodesColumn final : public Column {
   std::unique_ptr<Column> table_, codes_;
 };
 
-// Differences, with every 64th value itself.
+// Differences, with every 64th value stored.
 class StepsColumn final : public Column {
  public:
   static constexpr size_t kStride = 64;
@@ -255,8 +255,8 @@ size_t item_size(const std::string& dtype) {
 
 std::unique_ptr<Column> open_link(const ColumnSource& source, std::string_view chain, size_t n);
 
-// Opens the rest of a chain if it begins as it may. What may follow gets less from link to link:
-// chains are short.
+// Opens the rest of a chain if its first encoding is allowed. Fewer encodings are allowed from link
+// to link, so that chains are short.
 std::unique_ptr<Column> open_next(const ColumnSource& source, std::string_view chain, size_t n,
                                   std::initializer_list<std::string_view> allowed) {
   const std::string_view name = chain.substr(0, chain.find('.'));

@@ -1,7 +1,7 @@
 // A reader of one encoded array in a file: any value without reading the others, every input
-// checked. Values are 64-bit words: integers as they are, floats by their bit pattern. An encoding
+// checked. Values are 64-bit words: integers, or floats by their bit pattern. An encoding
 // is a chain such as "filled.codes.packed", in which each one reads from the next;
-// docs/reference/file_format and src/bevel/files/columns/encodings.py say what each of them means.
+// docs/reference/file_format and src/bevel/files/columns/encodings.py describe them.
 #pragma once
 
 #include <cstddef>
@@ -40,7 +40,7 @@ class Column {
   // Values from `first` on, a multiple of kBlock; throws if they contradict checkpoints.
   static constexpr size_t kBlock = 4096;
   virtual void read(size_t first, std::span<int64_t> out) const;
-  // Looks for contradictions that at() and read() do not meet.
+  // Finds contradictions that at() and read() do not encounter.
   virtual void verify() const {}
 
  protected:

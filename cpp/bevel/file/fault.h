@@ -1,4 +1,4 @@
-// What is wrong with a model file.
+// Error of an invalid model file.
 #pragma once
 
 #include <stdexcept>

@@ -1,4 +1,4 @@
-// What leaves of a forest from outside may hold, so that every prediction is finite and
+// Limits on the leaves of an untrusted forest, so that every prediction is finite and
 // probabilities sum to one, whether all of a file is checked or only the leaves that rows reach.
 #pragma once
 
@@ -13,7 +13,7 @@ inline constexpr double kLargestLeafValue = 1e65;
 inline constexpr float kLargestShare = 1.0f + 1e-5f;
 inline constexpr double kSharesSlack = 1e-4;
 
-// Each of these is false for NaN.
+// Each of these functions is false for NaN.
 inline bool is_leaf_value(double value) { return std::abs(value) <= kLargestLeafValue; }
 inline bool is_share(float share) { return share >= 0.0f && share <= kLargestShare; }
 inline bool is_sum_of_shares(double sum) { return std::abs(sum - 1.0) <= kSharesSlack; }

@@ -13,10 +13,10 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kWorkOfRead = 32;  // of a packed number, between polls for cancellation
+constexpr size_t kWorkOfRead = 32;  // work of reading a packed number, for polls of cancellation
 constexpr size_t kMostOutputs = size_t{1} << 24;
 
-// A number from the file that must lie in [least, end).
+// Checks that a number from the file is in [least, end).
 size_t within(int64_t value, size_t least, size_t end, const char* what) {
   if (value < 0 || static_cast<size_t>(value) < least || static_cast<size_t>(value) >= end)
     fault(std::string(what) + " must be at least " + std::to_string(least) + " and less than " +
@@ -209,7 +209,7 @@ void MappedForest::add_shares(const Leaf& leaf, bool hard, double* sums) const {
   }
 }
 
-// Of entries whose classes are from low to high - 1.
+// Adds the shares of entries whose classes are from low to high - 1.
 void MappedForest::add_shares_of(const Range& entries, size_t low, size_t high, bool hard,
                                  double* sums) const {
   const auto [first, last] = entries;

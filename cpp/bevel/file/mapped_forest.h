@@ -32,9 +32,9 @@ class MappedForest {
   size_t n_trees() const { return tree_offset_.size() - 1; }
   int32_t n_features() const { return n_features_; }
   int32_t n_classes() const { return n_classes_; }
-  size_t n_outputs() const { return output_classes_.size(); }  // 0: one
+  size_t n_outputs() const { return output_classes_.size(); }  // 0: one output
 
-  // As the functions of the same names of the reference predictor.
+  // As the functions of these names of the reference predictor.
   void apply(const RowMatrix& rows, int n_threads, int32_t* out) const;
   void predict_proba(const RowMatrix& rows, int n_threads, bool hard, double* out) const;
   void predict_value(const RowMatrix& rows, int n_threads, double* out) const;
@@ -50,7 +50,7 @@ class MappedForest {
     size_t stride;
     float operator[](size_t feature) const { return values[feature * stride]; }
   };
-  // Where a row ends; nodes and leaves are counted over the forest.
+  // The leaf of a row; nodes and leaves are numbered over the forest.
   struct Leaf {
     size_t node;
     Range entries;

@@ -1,4 +1,4 @@
-// Small numbers of a fixed number of bits, and bitmaps that count, both read where they lie: in a
+// Small numbers of a fixed number of bits, and bitmaps with counts, both read in place: in a
 // mapped file, at any alignment. Sizes are checked once; the caller checks indices.
 #pragma once
 
@@ -27,7 +27,7 @@ T load(Bytes bytes, size_t i) {
 }
 
 // Number i occupies bits [i * width, (i + 1) * width), lowest bit first. Eight spare bytes at the
-// end let one 8-byte load fetch any number, whence the greatest width.
+// end let one 8-byte load fetch any number, which limits the width.
 class PackedBits {
  public:
   static constexpr unsigned kGreatestWidth = 57;
@@ -63,7 +63,7 @@ inline std::vector<uint8_t> pack_bits(std::span<const uint64_t> numbers, unsigne
   return bytes;
 }
 
-// A bitmap in 64-bit words with the number of ones before every block of eight words, and in all.
+// A bitmap in 64-bit words with the number of ones before every block of eight words, and in total.
 class CountedBitmap {
  public:
   static constexpr size_t kBlockWords = 8;
@@ -76,7 +76,7 @@ class CountedBitmap {
   static size_t n_counts(size_t n) { return (n + kBlockBits - 1) / kBlockBits + 1; }
 
   bool operator[](size_t i) const { return (load<uint64_t>(words_, i / 64) >> (i % 64)) & 1u; }
-  // Ones before bit i, as the file has it.
+  // Number of ones before bit i, according to the counts of the file.
   int64_t rank(size_t i) const {
     auto n = load<uint64_t>(counts_, i / kBlockBits);
     for (size_t word = i / kBlockBits * kBlockWords; word < i / 64; ++word)
@@ -85,7 +85,7 @@ class CountedBitmap {
     return static_cast<int64_t>(n);
   }
   int64_t total() const { return load<int64_t>(counts_, counts_.size() / sizeof(int64_t) - 1); }
-  // Whether all counts are right and no bit is set beyond the n that count.
+  // Whether all counts are correct and no bit is set beyond the first n.
   bool is_sound(size_t n) const {
     int64_t count = 0;
     for (size_t word = 0; word < n_words(n); ++word) {

@@ -1,4 +1,4 @@
-// The bag of a tree: how often each row was drawn. Drawn again from the seed where it is needed.
+// The bag of a tree: how often each row was drawn. It can be drawn again from the seed.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace bevel {
 
-// Multiplicity of every row; all ones when options.bag_size is 0. Where few rows have a weight, a
-// bag may hold none of them: then it is all rows that have one, each once. Null weights are all 1.
+// Multiplicity of every row; all ones when options.bag_size is 0. If few rows have a weight, a
+// bag may hold none of them: then it has all rows of positive weight once. Null weights are all 1.
 std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree,
                               const double* weights = nullptr);
 

@@ -1,4 +1,4 @@
-// How a criterion is made for a training set, and how rows become its stats.
+// Makes the criterion for a training set, and the statistics of its rows.
 #pragma once
 
 #include <algorithm>
@@ -34,19 +34,19 @@ struct CriterionScales {
   double weight = 1.0;  // whole units per unit of weight
   double target = 1.0;  // whole units per unit of weight times target
   double centre = 0.0;
-  double gain = 1.0;  // gains as they are kept, per unit of gain
+  double gain = 1.0;  // stored gains per unit of gain
   bool whole = true;  // weights are whole numbers
 };
 
-// What the criteria of one forest share.
+// Data shared by the criteria of one forest.
 struct CriterionData {
   CriterionScales scales;
   const EntropyTable* table = nullptr;
   RankedTargets<int64_t> whole_ranks;  // absolute error, whole weights
-  RankedTargets<double> real_ranks;    // the same with real weights
+  RankedTargets<double> real_ranks;    // absolute error, real weights
 };
 
-// Scores of pairs are made of this.
+// Table for the scores of pairs.
 template <class Score>
 Score make_score(const EntropyTable* table) {
   if constexpr (Score::kIsEntropy)
@@ -80,10 +80,10 @@ struct CriterionMaker<PairCriterion<WidePair, Score>> {
   }
   static WidePair stats(const TrainingSet& t, size_t row, RowWeight w, const CriterionData& data) {
     const CriterionScales& s = data.scales;
-    // A row drawn three times carries three times the same: equal targets keep equal means.
+    // A row drawn three times has three times the value, so that equal targets have equal means.
     if (t.targets && w.whole > 0)
       return {w.whole, w.whole * std::llround((t.targets[row] - s.centre) * s.target)};
-    // No weight may round to zero: a row has to weigh something.
+    // No weight may round to zero: a row must have some weight.
     const int64_t weight = std::max<int64_t>(1, std::llround(w.real * s.weight));
     if (!t.targets) return {weight, t.labels[row] == 1 ? weight : 0};
     return {weight, std::llround(w.real * (t.targets[row] - s.centre) * s.target)};
@@ -145,7 +145,7 @@ struct CriterionMaker<AbsoluteCriterion<Sum>> {
   }
 };
 
-// The distinct targets and the rank of each row's. to_grid: what of a target is summed.
+// The distinct targets and the rank of each row's. to_grid: value of a target that is summed.
 template <class Sum, class ToGrid>
 RankedTargets<Sum> rank_targets(const double* targets, size_t n, ToGrid to_grid) {
   RankedTargets<Sum> result;

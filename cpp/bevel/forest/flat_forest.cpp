@@ -17,15 +17,15 @@ void append(std::vector<T>& to, const std::vector<T>& from) {
   to.insert(to.end(), from.begin(), from.end());
 }
 
-// Gives memory that was freed back to the system, where allocators keep it.
+// Returns freed memory to the system, where allocators keep it.
 void release_freed_memory() {
 #ifdef __GLIBC__
   malloc_trim(0);
 #endif
 }
 
-// One array of all trees, end to end. The trees' own are freed at once: a forest is never held
-// twice.
+// Joins one array of all trees. The arrays of the trees are freed at once, so that a forest is
+// never held twice. twice.
 template <class T>
 void join(std::vector<GrownTree>& trees, std::vector<T> NodeStore::* array, std::vector<T>& out) {
   size_t n = 0;
@@ -39,7 +39,7 @@ void join(std::vector<GrownTree>& trees, std::vector<T> NodeStore::* array, std:
   release_freed_memory();
 }
 
-// The same for offsets, which start at 0 in each tree and go on counting in the forest.
+// Joins offsets, which start at 0 in each tree and are cumulative in the forest.
 void join_offsets(std::vector<GrownTree>& trees, std::vector<int64_t> NodeStore::* array,
                   std::vector<int64_t>& out) {
   size_t n = 1;

@@ -1,4 +1,4 @@
-// The finished forest: arrays only, trees one after the other. This is what Python holds and saves;
+// The finished forest: arrays only, one tree after another. Python holds and saves it;
 // forest_fields.h lists the arrays.
 #pragma once
 
@@ -19,7 +19,7 @@ struct FlatForest {
 #undef BEVEL_ARRAY
 };
 
-// A tree as it was grown, with the axes that some node uses.
+// A grown tree, with the axes that its nodes use.
 struct GrownTree {
   NodeStore nodes;
   Candidates axes;

@@ -36,21 +36,21 @@
   FIELD(int32_t, right, node, values, prediction) \
   BEVEL_FIELDS_BUT_RIGHT(FIELD)
 
-// The columns of a file: they have the leaves under the left child in place of the right child.
+// The columns of a file, which have the leaves under the left child in place of the right child.
 #define BEVEL_FOREST_COLUMNS(FIELD)                     \
   FIELD(int32_t, left_leaves, node, values, prediction) \
   BEVEL_FIELDS_BUT_RIGHT(FIELD)
 
 namespace bevel {
 
-// What an array has values for. A set is a set of levels, a word 32 bits of one. An axis is a
-// direction that the nodes of a tree share. Outputs are counted where there are several, and in
-// regression each leaf has a value for each of them.
+// The unit that an array has values for. A set is a set of levels, a word 32 bits of one. An axis
+// is a direction that the nodes of a tree share. Outputs are counted where there are several, and
+// in regression each leaf has a value for each of them.
 enum class Per { tree, node, entry, set, word, axis, axis_entry, output, leaf_output };
 
 enum class FieldKind {
   values,      // one value each
-  offsets,     // where the things that each one owns begin, then where the last ones end
+  offsets,     // offsets of the entries of each unit, and the end of the last
   optional,    // one value each, or none at all
   regression,  // one value each in a regression with one output, else none at all
 };
@@ -64,7 +64,7 @@ struct ForestField {
   FieldUse use;
 };
 
-// How many there are in a forest.
+// Numbers of the units of a forest.
 struct ForestCounts {
   size_t trees, nodes, entries, sets, words, axes, axis_entries;
   size_t outputs;  // 0: one
@@ -88,7 +88,7 @@ inline size_t length_of(const ForestField& field, const ForestCounts& counts) {
   return field.kind == FieldKind::regression && !has_values ? 0 : n;
 }
 
-// What an array of a forest without trees holds: offsets begin with 0.
+// Content of an array of a forest without trees: offsets begin with 0.
 template <class T>
 std::vector<T> empty_array(FieldKind kind) {
   return std::vector<T>(kind == FieldKind::offsets ? 1 : 0);
@@ -110,7 +110,7 @@ void for_each_array(Forest& forest, Visit visit) {
   BEVEL_FOREST_ARRAYS(BEVEL_VISIT)
 }
 
-// The same for a struct that has the columns of a file as members.
+// Calls visit(field, column) for a struct that has the columns of a file as members.
 template <class Forest, class Visit>
 void for_each_column(Forest& forest, Visit visit) {
   BEVEL_FOREST_COLUMNS(BEVEL_VISIT)

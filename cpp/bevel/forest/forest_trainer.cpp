@@ -25,10 +25,10 @@
 namespace bevel {
 namespace {
 
-// Weights of the rows of a training set and how criteria are to carry them.
+// Weights of the rows of a training set and their representation in criteria.
 struct Weighting {
   const double* values = nullptr;  // null: all 1
-  bool whole = true;               // small whole numbers: multiplicities can take them in
+  bool whole = true;               // small whole numbers, which multiplicities can include
   double largest = 1.0;
 };
 
@@ -43,7 +43,7 @@ Weighting inspect_weights(const TrainingSet& training, const Options& options) {
     w.largest = std::max(w.largest, x);
     w.whole &= x == std::floor(x) && x <= 255.0;
   }
-  // Sums of whole weights are kept in 32 bits.
+  // Sums of whole weights are stored in 32 bits.
   const auto draws = static_cast<double>(
       options.bag_size ? options.bag_size : static_cast<int64_t>(training.data.n_rows));
   w.whole &= draws * w.largest < 2147483648.0;
@@ -115,8 +115,8 @@ std::vector<double> balance(const TrainingSet& training, const std::vector<int32
   return weights;
 }
 
-// Gains are kept in float32. Where that cannot hold the largest, or not much less than it, they are
-// kept in units of a power of two; only their ratios have a meaning then.
+// Gains are stored in float32. If it cannot hold the largest, or not much less than it, they are
+// stored in units of a power of two; only their ratios are then meaningful.
 double gain_unit(double largest_gain) {
   BEVEL_CHECK(std::isfinite(largest_gain));
   constexpr double kSmall = 0x1p-100, kLarge = 0x1p127;
@@ -179,10 +179,10 @@ class Trainer {
     return options_.bag_size ? options_.bag_size : static_cast<int64_t>(data_.n_rows);
   }
 
-  // Grids on which sums are whole numbers, the same for all trees.
+  // Sets grids on which sums are whole numbers, common to all trees.
   void set_scales() {
     const auto draws = static_cast<double>(n_draws());
-    // Weights that balance classes leave the sum over a bag as it is.
+    // Weights that balance classes do not change the sum over a bag.
     const double largest = weighting_.largest;
     scales_.whole = weighting_.whole;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
@@ -211,11 +211,11 @@ class Trainer {
     scales_.target = score_grid(draws, size);
   }
 
-  // Grid of weight times target, of which each is at most `size`.
+  // Grid of weight times target, each of which is at most `size`.
   double score_grid(double draws, double size) const {
     const double fine = grid_scale(draws * size, 61);
-    // Sums over a small node fit a double, in which lanes add them. Real weights may lie decades
-    // apart and need the finer grid.
+    // Sums over a small node fit in a double and are vectorised. Real weights may differ by orders
+    // of magnitude and need the finer grid.
     constexpr double kSmallNode = 1024.0;  // draws
     return weighting_.whole ? std::min(fine, grid_scale(kSmallNode * size, 53)) : fine;
   }
@@ -237,7 +237,7 @@ class Trainer {
     }
   }
 
-  // largest_weight: of a bag, in the units of the criterion.
+  // largest_weight: weight of a bag, in the units of the criterion.
   void set_outputs(double largest_weight) {
     outputs_ = read_outputs(training_);
     scales_.outputs = &outputs_;
@@ -277,7 +277,7 @@ class Trainer {
     trees_[job].nodes.shrink();
   }
 
-  // How often each row is in the bag. Rows that were sorted are drawn by the numbers they had.
+  // How often each row is in the bag. Sorted rows are drawn by their original numbers.
   std::vector<int32_t> draw(uint64_t tree_number) const {
     if (!training_.bag_row) return draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
     std::vector<double> weights(weighting_.values ? data_.n_rows : 0);
@@ -327,7 +327,7 @@ class Trainer {
     return tree;
   }
 
-  // Of trees without axes, which all read the same.
+  // Chooses the columns of trees without axes, which are common to all.
   void choose_columns() {
     columns_.assign(static_cast<size_t>(data_.n_features), nullptr);
     bool reads_numeric = false, reads_nominal = false;
@@ -342,8 +342,8 @@ class Trainer {
       }
   }
 
-  // A tree with axes works on columns of its own: the axes and whatever else it reads, for the rows
-  // of its bag and behind them for those out of it, if a family needs them.
+  // A tree with axes has its own columns: the axes and other columns it reads, for the rows
+  // of its bag and after them for those out of it, if a family needs them.
   void add_axes(TreeData<Criterion>& tree) const {
     Stream stream(root_key(options_.seed, tree.row_data.tree), Purpose::rotation);
     draw_tree_axes(options_, data_, {tree.rows, tree.row_data}, stream, tree.axes);
@@ -373,8 +373,8 @@ class Trainer {
       const Projection projection{sources.data(), tree.axes.weights(axis), fill.data(),
                                   tree.axes.n_nonzeros(axis)};
       project_all(projection, tree.rows.size(), tree.data_rows, target);
-      // An axis along which rows of the bag differ by rounding alone, such as one that vanishes on
-      // data of low rank, must not tell them apart.
+      // Rows of the bag that differ along an axis by rounding alone, such as one that vanishes on
+      // data of low rank, must not be separated.
       const ValueRange range = kernels_.range(target, tree.rows.size());
       if (range.high - range.low <= rounding[axis]) std::fill_n(target, n, 0.0f);
       tree.columns.push_back(target);
@@ -386,7 +386,7 @@ class Trainer {
               static_cast<uint32_t>(tree.rows.size()));
   }
 
-  // Rows of the bag are ascending, and so are those behind them.
+  // Rows of the bag are ascending, and so are those after them.
   void project_all(const Projection& projection, size_t n_bag, const std::vector<uint32_t>& rows,
                    float* out) const {
     kernels_.project(projection, rows.data(), n_bag, out);

@@ -15,12 +15,12 @@ namespace bevel {
 
 struct TrainingSet {
   const DatasetView& data;
-  // Of several outputs these are rows x outputs, and labels number the classes of all outputs one
-  // after the other.
+  // With several outputs these are rows x outputs, and labels number the classes of all outputs
+  // consecutively.
   const int32_t* labels = nullptr;  // classification: 0 .. n_classes - 1
   const double* targets = nullptr;  // regression
   int32_t n_classes = 0;            // 0: regression
-  const double* weights = nullptr;  // null: all 1; rows of weight 0 take no part
+  const double* weights = nullptr;  // null: all 1; rows of weight 0 are ignored
   // Survival: ranks, ascending (risk_sets.h), causes of events, ranks of entries, and the number
   // of each row in draw_bag().
   const uint32_t* times = nullptr;
@@ -38,21 +38,21 @@ struct TrainingSet {
 // A node whose subtree is grown: its rows are the training set.
 struct SubtreeStart {
   uint64_t tree = 0;                      // number of the tree it belongs to
-  NodeKey key = 0;                        // its name
+  NodeKey key = 0;                        // key of the node
   const int32_t* multiplicity = nullptr;  // how often each row is in the tree's bag, at least once
-  double tree_weight = 0.0;               // of all rows of the tree; 0: they are these rows
-  double gain_unit = 1.0;                 // gains as they are kept per unit of gain
+  double tree_weight = 0.0;               // weight of all rows of the tree; 0: these are all rows
+  double gain_unit = 1.0;                 // stored gains per unit of gain
 };
 
 // Called about five times a second on the caller's thread; returns false to stop.
 using Progress = std::function<bool(size_t trees_done)>;
 
-// The trees of these numbers, in their order, of the forest that options.seed names. Throws
+// Grows the trees of these numbers, in their order, of the forest of options.seed. Throws
 // Cancelled when progress returned false.
 FlatForest train(const TrainingSet& training, const Options& options,
                  std::span<const uint64_t> trees, int n_threads, const Progress& progress);
 
-// The subtree below a node. options: those of the forest, its max_depth counted from the node.
+// Grows the subtree below a node. options: those of the forest, max_depth counted from the node.
 FlatForest grow_subtree(const TrainingSet& training, const Options& options,
                         const SubtreeStart& start, int n_threads);
 

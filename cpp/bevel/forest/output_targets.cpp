@@ -15,7 +15,7 @@ struct Moments {
   std::vector<double> factor;  // 1 / standard deviation; 0 of a constant output
 };
 
-// Differences to the first row: those of a constant output are exactly zero.
+// Differences from the first row: those of a constant output are exactly zero.
 Moments moments_of(const TrainingSet& training, const OutputTargets& targets) {
   const size_t n = training.data.n_rows, m = targets.n_outputs;
   const auto first = targets.values_of(0);
@@ -66,7 +66,7 @@ double standardise(const TrainingSet& training, double largest_weight, bool whol
     for (size_t k = 0; k < m; ++k) {
       const double value =
           (targets.values_of(row)[k] - first[k] - moments.centre[k]) * moments.factor[k];
-      // Rows of weight zero take no part, and may lie anywhere.
+      // Rows of weight zero are ignored, and may have any target.
       const bool counts = !training.weights || training.weights[row] > 0.0;
       targets.standard[row * m + k] = counts ? value : 0.0;
       reach = std::max(reach, counts ? std::fabs(value) : 0.0);

@@ -8,7 +8,7 @@
 
 namespace bevel {
 
-// Rows and columns of the features that are left move, and so do the columns of R.
+// Moves rows and columns of the remaining features, and the columns of R.
 void CanonicalCorrelation::bring_to_front(size_t k, size_t feature) {
   if (feature == k) return;
   const size_t stride = rows_.stride;

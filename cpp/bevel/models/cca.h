@@ -37,7 +37,7 @@ class CanonicalCorrelation {
   PivotedQr qr_;
   std::vector<double> triangle_;  // R in its first rank_ rows
   size_t rank_ = 0;
-  std::vector<size_t> order_;  // feature at each place of R
+  std::vector<size_t> order_;  // feature at each position of R
   SingularVectors singular_;
   std::vector<double> cross_, projected_, tie_, left_, column_;
 };

@@ -44,7 +44,7 @@ void CoxModel::order_late_rows(const NodeSample& sample) {
   });
 }
 
-// Events of one time, when all rows at risk are in the sums.
+// Adds the events of one time, when all rows at risk are in the sums.
 void CoxModel::add_events(double deaths) {
   const size_t size = rows_.size, stride = rows_.stride;
   for (size_t j = 0; j < size; ++j) {
@@ -66,7 +66,7 @@ bool CoxModel::differentiate(const NodeSample& sample) {
   for (auto* sums : {&squares_, &information_}) sums->assign(stride * stride, 0.0);
   total_ = 0.0;
   bool any = false;
-  size_t n_left = 0;  // of the late rows: those that have not entered yet
+  size_t n_left = 0;  // late rows that have not entered yet
   for (size_t i = sample.n; i > 0;) {
     const uint32_t rank = sample.survival[i - 1].rank;
     double deaths = 0.0;

@@ -2,9 +2,9 @@
 //
 //   log partial likelihood (Cox 1972, ties after Breslow) - alpha / 2 |b|^2,  x standardised.
 //
-// Rows are at risk from their entry on; events of all causes are alike.
+// Rows are at risk from their entry on; events of all causes count equally.
 //
-// The first step is enough for a direction (aorsf: Jaeger et al. 2022); more of them come closer to
+// The first step is enough for a direction (aorsf: Jaeger et al. 2022); further steps approach
 // the maximum.
 #pragma once
 
@@ -23,7 +23,7 @@ class CoxModel {
  private:
   // Sets gradient_ and information_ at b; false without an event.
   bool differentiate(const NodeSample& sample);
-  // Puts a row into the sums over the rows at risk (sign 1), or takes it out (-1).
+  // Adds a row to the sums over the rows at risk (sign 1), or removes it (-1).
   void add_row(const NodeSample& sample, size_t row, double sign);
   // Rows that enter late, the last first.
   void order_late_rows(const NodeSample& sample);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr double kSmallestAlpha = 1e-14;  // relative to the trace of the Gram matrix
 constexpr double kSmallestEigenvalue =
-    1e-13;  // the same, for lda: squared rounding of float32 is below
-constexpr double kSmallestResidual = 1e-10;  // of the responses' total square, for gcv
+    1e-13;                                   // for lda: squared rounding error of float32 is below
+constexpr double kSmallestResidual = 1e-10;  // relative to the responses' total square, for gcv
 constexpr double kSmallestScore = 1e-10;     // squared correlation relative to the largest
 
 using Index = Eigen::Index;
@@ -41,7 +41,7 @@ void LinearModel::factorise_features() {
 
 // The reflection that maps the unit vector s = sqrt(w / W) to -e_0 takes b0 out of the problem:
 // rows and responses are orthogonal to s, so that their row 0 becomes 0 and row i loses s_i / (1 +
-// s_0) times the old row 0. What remains, n - 1 rows, has no direction of its own for the mean.
+// s_0) times the old row 0. The remaining n - 1 rows have no component along the mean.
 void LinearModel::reflect_rows(double* matrix, size_t stride) const {
   const double scale = 1.0 / (std::sqrt(rows_.total_weight) + rows_.root_weight[0]);
   for (size_t i = 1; i < rows_.n; ++i) {
@@ -164,7 +164,7 @@ void LinearModel::solve_classes(size_t lane) {
 
 // On the side of the rows the scores leave a squared error of alpha^2 |(K + alpha)^-1 y theta|^2,
 // and minimise alpha theta' E theta with E = y' (K + alpha)^-1 y: this stays exact when alpha is so
-// small that all errors are. Scores that predict nothing by definition are moved out of the way.
+// small that all errors are. Scores that predict nothing by definition are excluded.
 void LinearModel::solve_classes_by_rows(size_t lane) {
   const size_t side = tridiagonal_.size(), stride = responses_.stride(), width = responses_.width();
   block_ = right_side_;

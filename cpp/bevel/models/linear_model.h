@@ -3,12 +3,12 @@
 //
 //   sum over rows of w (y - b0 - x b)^2 + alpha |b|^2,  x standardised in the node, b0 free.
 //
-// One factorisation serves all alphas. It is made on the smaller side: of the features' Gram
-// matrix, or of the rows' when there are no more rows than features.
+// One factorisation serves all alphas. It uses the smaller side: the features' Gram
+// matrix, or the rows' when there are no more rows than features.
 //
 // More than two classes: scores theta are given to the classes and regressed on the features, those
 // that can be predicted best first (optimal scoring; with a penalty, Hastie, Buja & Tibshirani
-// 1995, penalised discriminant analysis). This gives up to K - 1 directions whatever the order of
+// 1995, penalised discriminant analysis). This gives up to K - 1 directions for any order of
 // the classes, and Fisher's discriminants at alpha = 0.
 #pragma once
 
@@ -80,7 +80,7 @@ class LinearModel {
   uint64_t rows_number_ = 0;  // of the last sample
   StandardRows rows_;
   Responses responses_;
-  bool empty_ = true;     // nothing varies, or nothing is to be predicted
+  bool empty_ = true;     // nothing varies, or there is nothing to predict
   bool by_rows_ = false;  // which side was factorised
   double trace_ = 0.0;
   std::vector<double> gram_, transposed_;

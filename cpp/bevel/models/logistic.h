@@ -3,8 +3,8 @@
 //   sum over rows of w log(1 + exp(-+ (b0 + x b))) + alpha / 2 |b|^2,  x standardised, b0 free.
 //
 // More than two classes: each against the others, K directions. A multinomial model would need
-// Newton systems of (K - 1) m unknowns at every node; and a split parts the classes in two anyway,
-// for which "this class or not" is a natural family of candidates.
+// Newton systems of (K - 1) m unknowns at every node; and a split divides the classes in two
+// anyway, for which "this class or not" is a natural family of candidates.
 #pragma once
 
 #include "bevel/models/algebra/pivoted_qr.h"
@@ -42,7 +42,7 @@ class LogisticModel {
   void add_p_values(const double* coefficient, std::vector<double>& p) const;
 
   StandardRows rows_;
-  // The rows in as few coordinates as they have, with sqrt(weight) as last column.
+  // The rows in a minimal number of coordinates, with sqrt(weight) as last column.
   size_t n_coordinates_ = 0, stride_ = 0;
   bool reduced_ = false;  // coordinates are those of the rows' span: rows_ = R' Q'
   PivotedQr qr_;
@@ -50,7 +50,7 @@ class LogisticModel {
   std::vector<double> weight_, inverse_root_weight_, indicator_;
   std::vector<double> linear_, probability_, residual_, move_;
   std::vector<double> coefficient_, back_;
-  // When coefficients are tested.
+  // Used when coefficients are tested.
   std::vector<double> inverse_, variance_;
 };
 

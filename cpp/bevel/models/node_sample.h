@@ -1,4 +1,4 @@
-// What a node model is fitted to, and what it returns. Models do not depend on trees or samplers:
+// Input and output of node models. Models do not depend on trees or samplers:
 // matrices in, directions out. Every model is a class that owns its work space: keep one per thread
 // and refit it at every node.
 #pragma once
@@ -15,7 +15,7 @@
 namespace bevel {
 
 // Rows of a node in some of its features. Weights (bootstrap multiplicities, sample weights)
-// multiply squares; a row of weight 0 is better left out, since it would count as a row.
+// multiply squares; rows of weight 0 should be left out, since they would count as rows.
 struct NodeSample {
   size_t n = 0;                // rows
   size_t m = 0;                // features
@@ -25,7 +25,7 @@ struct NodeSample {
   int32_t n_classes = 0;       // 0: regression
   std::vector<int32_t> label;  // n, below n_classes: classification
   std::vector<double> target;  // n: regression; survival: the log-rank scores of the node
-  std::vector<SurvivalRow> survival;  // n, by ascending rank; empty but for survival
+  std::vector<SurvivalRow> survival;  // n, by ascending rank; empty except in survival
   // Samples of one number differ in their features only: rows, weights, labels and targets are the
   // same. 0: not known.
   uint64_t rows_number = 0;

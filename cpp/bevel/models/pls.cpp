@@ -7,7 +7,7 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestSquare = 1e-20;  // of what is left to explain, relative to the start
+constexpr double kSmallestSquare = 1e-20;  // of what remains to explain, relative to the start
 
 }  // namespace
 
@@ -22,7 +22,7 @@ bool PartialLeastSquares::leading_weights() {
   return singular_.count() == 1;
 }
 
-// Takes the k-th component out of the products: X'Y -= p (r' X'Y).
+// Removes the k-th component from the products: X'Y -= p (r' X'Y).
 void PartialLeastSquares::deflate(size_t k) {
   const double* r = rotation_.data() + k * rows_.stride;
   const double* p = loading_.data() + k * rows_.stride;
@@ -50,7 +50,7 @@ void PartialLeastSquares::directions(const NodeSample& sample, size_t n_componen
     poll_cancellation(rows_.n * rows_.stride);
     const double left = dot(cross_.data(), cross_.data(), rows_.size * responses_.stride());
     if (!(left > kSmallestSquare * start) || !leading_weights()) return;
-    // r = w less its share in the components before, so that t = X r without deflating X.
+    // r = w minus its share in the components before, so that t = X r without deflating X.
     double* r = rotation_.data() + k * rows_.stride;
     double* p = loading_.data() + k * rows_.stride;
     std::copy_n(weights_.data(), rows_.size, r);

@@ -1,6 +1,6 @@
 // Partial least squares: the direction of the features that varies most with the responses, then
-// the next one after what the first explains has been taken out. As Menze et al. (2011) say of a
-// large ridge penalty, it leans towards directions along which the data vary.
+// the next one after removing what the first explains. As Menze et al. (2011) say of a
+// large ridge penalty, it favours directions along which the data vary.
 //
 // Y is the responses' matrix: with K > 2 classes the first direction is the leading eigenvector of
 // the scatter between classes (Barker & Rayens 2003). Only the products of features and responses
@@ -16,7 +16,7 @@ namespace bevel {
 
 class PartialLeastSquares {
  public:
-  // At most n_components directions, fewer when nothing is left to explain.
+  // At most n_components directions, fewer when nothing remains to explain.
   void directions(const NodeSample& sample, size_t n_components, ModelDirections& out);
 
  private:

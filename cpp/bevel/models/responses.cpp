@@ -39,7 +39,7 @@ void Responses::set_target(const NodeSample& sample, const StandardRows& rows) {
     squares += sample.weight[i] * (difference * difference);
     largest = std::max(largest, std::fabs(sample.target[i]));
   }
-  // A target that is constant up to the rounding of its mean has nothing to be predicted.
+  // A target that is constant up to the rounding of its mean cannot be predicted.
   constexpr double kRounding = 1e-14;
   const double root = std::sqrt(squares);
   if (!(root > kRounding * largest * std::sqrt(rows.total_weight))) return;
@@ -90,7 +90,7 @@ void Responses::cross_products(const NodeSample& sample, const StandardRows& row
     transposed_times(rows.matrix(), y_.data(), out.data());
     return;
   }
-  // The rows' sums over each class; that they are centred centres the indicators.
+  // The rows' sums over each class; since rows are centred, so are the indicators.
   sums_.assign(width_ * rows.stride, 0.0);
   for (size_t i = 0; i < sample.n; ++i) {
     poll_cancellation_at(i, rows.stride);

@@ -9,7 +9,7 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kManyRows = 4096;  // fewer are soon done
+constexpr size_t kManyRows = 4096;  // fewer rows need no polls for cancellation
 constexpr double kSmallestSpread = 1.0 / (1 << 23);
 
 // out[j] = sum of w[i] (x[i][j] - mean[j])^2

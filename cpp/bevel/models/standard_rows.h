@@ -1,4 +1,4 @@
-// A node's rows with every feature at weighted mean 0 and variance 1, and the way back:
+// A node's rows with every feature at weighted mean 0 and variance 1, and the inverse:
 // coefficients of standardised features become directions in raw units.
 #pragma once
 
@@ -13,13 +13,13 @@ struct StandardRows {
   std::vector<double> z;  // n x stride: sqrt(weight) (value - mean) / sd
   std::vector<double> root_weight;
   double total_weight = 0.0;
-  size_t n_features = 0;         // of the sample
+  size_t n_features = 0;         // number of features of the sample
   std::vector<size_t> features;  // those that vary
-  std::vector<double> sd;        // of each of them, with divisor total_weight
+  std::vector<double> sd;        // standard deviations, with divisor total_weight
 
-  // A feature whose sd is at most the rounding of float32 (2^-23) times its |mean| is taken as
+  // A feature whose sd is at most the rounding of float32 (2^-23) times its |mean| counts as
   // constant: projected values are float32, where it could only add noise. It gets coefficient 0.
-  // same_rows: as in the last call, with the same weights; only the features are others.
+  // same_rows: whether rows and weights are those of the last call, with other features.
   void standardise(const NodeSample& sample, bool same_rows = false);
   // Centred and weighted, but neither scaled nor dropped: sd is 1.
   void centre(const NodeSample& sample);

@@ -18,9 +18,9 @@ void LogisticModel::set_inverse() {
   }
 }
 
-// Fills variance_, or leaves it empty when there is none. F is the Gram matrix of the rows s of
+// Fills variance_, or leaves it empty if there is none. F is the Gram matrix of the rows s of
 // scaled_, so that the variance of a coefficient is a sum of squares, of the entries of
-// (F + alpha I)^-1 s: none is negative, whatever the features' rank.
+// (F + alpha I)^-1 s: none is negative, for any rank of the features.
 void LogisticModel::set_variances(double alpha) {
   variance_.clear();
   if (!factorise_hessian(alpha)) return;
@@ -44,7 +44,7 @@ void LogisticModel::add_p_values(const double* coefficient, std::vector<double>&
   p.resize(start + rows_.n_features, 1.0);
   for (size_t j = 0; j < variance_.size(); ++j) {
     const double z = coefficient[j] / std::sqrt(variance_[j]);
-    // A variance of 0 is the rounding of a loss that is flat: it shows nothing.
+    // A variance of 0 is the rounding of a flat loss and is not informative.
     if (std::isfinite(z)) p[start + rows_.features[j]] = two_sided_normal_p_value(z);
   }
 }

@@ -21,9 +21,9 @@ struct ForestArrays {
 #undef BEVEL_ARRAY
 
   size_t n_trees() const { return tree_offset.size() - 1; }
-  // 0: one output; else output_value or the entries of a leaf are of several.
+  // 0: one output; otherwise output_value or the entries of a leaf are those of several outputs.
   size_t n_outputs() const { return output_classes.size(); }
-  // What a row's prediction has numbers for: classes of all outputs, or outputs.
+  // Number of columns of a prediction: classes of all outputs, or outputs.
   size_t width() const {
     if (n_classes > 0) return static_cast<size_t>(n_classes);
     return n_outputs() > 0 ? n_outputs() : 1;

@@ -14,7 +14,7 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kWorkOfNode = 16;             // between polls for cancellation, roughly
+constexpr size_t kWorkOfNode = 16;             // rough work between polls for cancellation
 constexpr int32_t kMostSmallPlaces = 1 << 16;  // numbers of 16 bits
 
 // The direction of a split, or its set of levels.
@@ -39,7 +39,7 @@ SplitView view_split(const ForestArrays& forest, size_t node) {
           (forest.flags[node] & kCategoryNode) != 0};
 }
 
-// Turns splits into nodes of one kind, and what does not fit into general splits.
+// Turns splits into nodes of one kind, and the others into general splits.
 class Packer {
  public:
   Packer(const ForestArrays& forest, PackedForest& packed) : forest_(forest), packed_(packed) {}
@@ -82,10 +82,10 @@ class Packer {
     }
   }
 
-  // By the largest sum of coefficients' sizes of a split, those of axes included.
+  // Uses the largest sum of absolute coefficients of a split, including those of axes.
   void set_largest_safe() {
     double most = 1.0;
-    std::vector<double> reach;  // of the axes of a tree
+    std::vector<double> reach;  // bounds of the axes of a tree
     for (size_t t = 0; t < forest_.n_trees(); ++t) {
       reach.clear();
       for (int64_t a = forest_.rotation_offset[t]; a < forest_.rotation_offset[t + 1]; ++a) {
@@ -278,7 +278,7 @@ class Packer {
     return forest_.n_classes + static_cast<int32_t>(packed_.share_offset.size() - 2);
   }
 
-  // Class of the largest of the shares [first, last), the first of several.
+  // Class of the largest of the shares [first, last); ties go to the first.
   static int32_t largest(const SplitView& leaf, size_t first, size_t last) {
     const auto begin = leaf.weight.begin();
     const auto best = std::max_element(begin + static_cast<ptrdiff_t>(first),
@@ -286,7 +286,7 @@ class Packer {
     return leaf.index[static_cast<size_t>(best - begin)];
   }
 
-  // One for each output.
+  // Adds one vote for each output.
   void add_votes(const SplitView& leaf) {
     size_t first = 0;
     int32_t above = 0;
@@ -303,7 +303,7 @@ class Packer {
   PackedForest& packed_;
   size_t n_splits_ = 0;
   int32_t next_leaf_ = 0;
-  std::vector<Child> children_;  // of one tree: what each node is to its parent
+  std::vector<Child> children_;  // references to the nodes of one tree by their parents
 };
 
 }  // namespace

@@ -24,11 +24,12 @@ constexpr Child kRare = 1 << 30;
 constexpr bool is_rare(Child split) { return split >= kRare; }
 constexpr size_t number_of(Child split) { return static_cast<size_t>(split & (kRare - 1)); }
 
-// A row as nodes read it: the features, a zero for unused places, the axes of the tree, and then,
-// where nodes add and subtract, the negatives of them all: reading one costs less than making it.
+// A row as nodes read it: the features, a zero for unused slots, the axes of the tree, and then,
+// where nodes add and subtract, the negatives of them all, which are faster to read than to
+// compute.
 struct RowLayout {
   int32_t n_features = 0;
-  int32_t n_axes = 0;  // of the tree that has most
+  int32_t n_axes = 0;  // largest number of axes of a tree
   bool has_negatives = false;
 
   int32_t zero() const { return n_features; }
@@ -42,14 +43,14 @@ struct RowLayout {
 struct AxisNode {
   static constexpr uint32_t kGeneral = 1u << 31;
   float threshold;
-  uint32_t place;  // in the row, or kGeneral and the number of a general split
+  uint32_t place;  // index in the row, or kGeneral and the number of a general split
   Child child[2];  // left, right
 };
 
-// The size of a node whose first two places are the number of a general split.
+// The size of a node whose first two indices are the number of a general split.
 constexpr uint16_t kGeneralSize = 0xffff;
 
-// A split on a sum of at most kMost values of the row; what is subtracted has its negative added.
+// A split on a sum of at most kMost values of the row; subtraction adds the negative value.
 struct SignsNode {
   static constexpr int kMost = 9, kAlways = 6;  // the first kAlways are always read; more are rare
   float threshold;
@@ -70,7 +71,7 @@ struct WeightsNode {
 
 static_assert(sizeof(AxisNode) == 16 && sizeof(SignsNode) == 32 && sizeof(WeightsNode) == 32);
 
-// What fits no small node: a long or weighted direction, or a set of levels.
+// A split that fits no small node: a long or weighted direction, or a set of levels.
 struct GeneralSplit {
   bool is_category;
   int32_t feature;  // category
@@ -85,7 +86,7 @@ struct GroupedRows;
 using PassTopLevels = void (*)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
 
 struct PackedForest {
-  // The values of several outputs are not copied: the forest must live as long. simd: the
+  // The values of several outputs are not copied: the forest must outlive this object. simd: the
   // instruction set, "auto" for the best available; predictions do not depend on it.
   explicit PackedForest(const ForestArrays& forest, const std::string& simd = "auto");
 
@@ -93,9 +94,9 @@ struct PackedForest {
   RowLayout layout;
   // Rows whose values are at most this in size have finite sums at every split.
   float largest_safe = 0.0f;
-  std::vector<float> medians;  // by place in the row; NaN for axes, which are never missing
+  std::vector<float> medians;  // by index in the row; NaN for axes, which are never missing
   std::variant<HugeVector<AxisNode>, HugeVector<SignsNode>, HugeVector<WeightsNode>> nodes;
-  std::vector<uint8_t> missing_left;  // by split: where missing values and unseen levels go
+  std::vector<uint8_t> missing_left;  // by split: side of missing values and unseen levels
   std::vector<Child> roots;
   std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
@@ -107,10 +108,10 @@ struct PackedForest {
   std::vector<uint32_t> bits;
 
   // Leaves. Classification: leaf k < n_classes is pure of class k, the others have shares.
-  std::vector<uint32_t> share_offset;  // of leaf n_classes + i
+  std::vector<uint32_t> share_offset;  // offset of leaf n_classes + i
   std::vector<int32_t> share_class;
   std::vector<float> share;
-  std::vector<int32_t> vote;       // of leaf n_classes + i; of several outputs one each
+  std::vector<int32_t> vote;       // vote of leaf n_classes + i, one for each output
   std::vector<double> leaf_value;  // regression
   size_t n_outputs = 0;            // 0: one
   // Regression with several outputs: those of leaf i begin at i * n_outputs. The forest's own.

@@ -12,18 +12,18 @@
 namespace bevel {
 namespace {
 
-// Bytes of a block of rows: it shares the second-level cache with the tree that it goes down.
+// Bytes of a block of rows, which shares the second-level cache with the current tree.
 constexpr size_t kBlockBytes = 256 * 1024;
 constexpr size_t kLeastRows = 16, kMostRows = 4096;
 // Bytes of the sums of a block, of which every thread has one: many classes make blocks smaller.
 constexpr size_t kSumsBytes = 4 * 1024 * 1024;
 // Below this many walks a thread costs more to start than it saves.
 constexpr size_t kLeastWalks = 20000;
-// Blocks so small go down all trees at once, row by row.
+// Blocks of at most this many rows are walked through all trees at once, row by row.
 constexpr size_t kFewRows = 8;
-// All rows of a block pass the top levels as long as one in so many is still undecided.
+// All rows of a block pass the top levels while at least one in this many is undecided.
 constexpr size_t kRowsPerChosen = 4;
-// Trees between two looks at which rows are decided.
+// Trees between two checks of which rows are decided.
 constexpr size_t kTreesBetweenLooks = 16;
 
 struct Scratch : BlockScratch {
@@ -44,7 +44,7 @@ void with_walk(const PackedForest& forest, const RowBlock& block, Use use) {
       forest.nodes);
 }
 
-// Puts the values of the tree's axes behind each row.
+// Writes the values of the tree's axes after each row.
 void add_axes(const PackedForest& forest, size_t tree, const RowBlock& block, Scratch& scratch) {
   for (size_t i = 0; i < block.n; ++i)
     write_axes(forest, tree, block.is_plain, scratch.rows.data() + i * block.stride,
@@ -72,7 +72,7 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
       [&](size_t i, int32_t reached) { leaf[i] = reached; });
 }
 
-// What a leaf adds to the sums of its row.
+// Adds the shares of leaves to the sums of their rows.
 class SoftVotes {
  public:
   explicit SoftVotes(const PackedForest& forest) : forest_(forest) {}
@@ -101,7 +101,7 @@ class HardVotes {
   const PackedForest& forest_;
 };
 
-// Of several outputs.
+// Votes of several outputs.
 class OutputVotes {
  public:
   explicit OutputVotes(const PackedForest& forest) : forest_(forest) {}
@@ -141,7 +141,7 @@ class LeafVectors {
   const PackedForest& forest_;
 };
 
-// Trees that belong to several outputs in turn.
+// Leaf values of trees that belong to several outputs in turn.
 class OutputValues {
  public:
   OutputValues(const PackedForest& forest, size_t n_outputs)
@@ -156,7 +156,7 @@ class OutputValues {
   const size_t n_outputs_;
 };
 
-// What a tree costs the rows of a block, roughly: each projects on the axes, if there are any.
+// Rough work of a tree on the rows of a block, including the projection on its axes.
 size_t work_of_tree(const PackedForest& forest, const RowBlock& block, size_t n_chosen) {
   constexpr size_t kWorkOfWalk = 64;
   const auto n_axes = static_cast<size_t>(forest.layout.n_axes);
@@ -215,7 +215,7 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
       work(first, std::min(n_rows, first + n_block), scratch);
     return;
   }
-  // Equal blocks, and as many for every thread.
+  // Equal blocks, and equally many for every thread.
   const size_t n_shares = static_cast<size_t>(n_threads) * 2;
   const size_t n_rounds = (n_rows + n_block * n_shares - 1) / (n_block * n_shares);
   n_block = std::max(least_rows, (n_rows + n_rounds * n_shares - 1) / (n_rounds * n_shares));
@@ -227,7 +227,7 @@ void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work 
   pool.run();
 }
 
-// Means over the trees of what leaves add; out: n_rows x leaves.width().
+// Means over the trees of leaf contributions; out: n_rows x leaves.width().
 template <class Leaves>
 void predict_means(const PackedForest& forest, const RowSource& rows, const Leaves& leaves,
                    int n_threads, double* out) {
@@ -246,7 +246,7 @@ void predict_means(const PackedForest& forest, const RowSource& rows, const Leav
   });
 }
 
-// Whether the trees that are left cannot change the first of the highest sums. A tree adds at most
+// Whether the remaining trees cannot change the first of the highest sums. A tree adds at most
 // one to a class; sums are rounded, by far less than the margin.
 bool is_decided(const double* sums, size_t n_classes, size_t n_left) {
   constexpr double kMargin = 1e-3;
@@ -277,7 +277,7 @@ void predict_classes(const PackedForest& forest, const RowSource& rows, const Vo
         });
       }
     });
-    // As probabilities, whose rounding may make equal what sums tell apart.
+    // Compares probabilities, whose rounding may turn different sums into ties.
     const auto n_trees = static_cast<double>(forest.n_trees());
     for (double& sum : sums) sum /= n_trees;
     for (size_t i = 0; i < block.n; ++i) {

@@ -1,6 +1,6 @@
-// Walks down a packed forest, several at a time: while one waits for its next node to come from
-// memory, the others go on. A walk is a row in one tree; which rows and trees go together is up to
-// the caller.
+// Walks down a packed forest, several at a time: while one waits for its next node from memory, the
+// others continue. A walk is a row in one tree; the caller chooses which rows and trees are
+// combined.
 #pragma once
 
 #include <algorithm>
@@ -16,21 +16,21 @@
 
 namespace bevel {
 
-// Where a walk begins.
+// Start of a walk.
 template <class Row = const float*>
 struct WalkStart {
   Child root;
   Row row;
 };
 
-// Rows with missing values need more work. A row is whatever has a value at each
-// place: numbers in memory, or two rows mixed.
+// Rows with missing values need more work. A row is any type with a value at each
+// index: numbers in memory, or two rows mixed.
 template <class Node, bool kHasMissing, class Row = const float*>
 class PackedWalk {
  public:
   PackedWalk(const PackedForest& forest, const Node* nodes) : forest_(forest), nodes_(nodes) {}
 
-  // Where a row goes from a split.
+  // The child to which a split sends a row.
   Child next(Child split, Row row) const {
     const Node& node = nodes_[number_of(split)];
     return is_rare(split) ? rare_step(node, row) : step(node, row);
@@ -46,7 +46,7 @@ class PackedWalk {
   // The left and the right child of a split.
   std::span<const Child, 2> children(Child split) const { return nodes_[number_of(split)].child; }
 
-  // Whether a split is none of the forest's common kind.
+  // Whether a split is a general one, not of the forest's common kind.
   bool is_general(Child split) const {
     const Node& node = nodes_[number_of(split)];
     if constexpr (std::is_same_v<Node, AxisNode>)
@@ -68,13 +68,13 @@ class PackedWalk {
 
   float threshold(Child split) const { return nodes_[number_of(split)].threshold; }
 
-  // Calls use(place) with every place of the row that a split reads.
+  // Calls use(index) with every index of the row that a split reads.
   template <class Use>
   void over_places(Child split, Use use) const {
     over_terms(split, [&](uint32_t place, float) { use(place); });
   }
 
-  // Calls use(place, weight) with every place of the row that a split reads; the weight of a
+  // Calls use(index, weight) with every index of the row that a split reads; the weight of a
   // nominal feature has no meaning.
   template <class Use>
   void over_terms(Child split, Use use) const {
@@ -100,9 +100,9 @@ class PackedWalk {
   void run(size_t n_walks, Start start, Finish finish) const {
     InFlight<Start, Finish> lanes(n_walks, start, finish);
     const Node* const nodes = nodes_;
-    // One step; whether the lane still has a walk. Where the last step led is looked at only now:
-    // it has been known for a round, so that a wrong guess at the end of a walk or at a rare split
-    // is found at once instead of after the loads of a step.
+    // One step; returns whether the lane still has a walk. The result of the last step is checked
+    // only now: it has been available for a round, so that a misprediction at the end of a walk or
+    // at a rare split is resolved at once instead of after the loads of a step.
     auto advance = [&](size_t lane) {
       Child& at = lanes.at[lane];
       // A leaf or a rare split: one comparison for both.
@@ -117,7 +117,7 @@ class PackedWalk {
       if constexpr (kManyTrees) prefetch(&nodes[number_of(std::max(at, Child{0}))]);
       return true;
     };
-    while (lanes.n == kInFlight) {  // as most of the time: a constant number for the compiler
+    while (lanes.n == kInFlight) {  // the usual case, with a constant trip count for the compiler
       for (size_t lane = 0; lane < kInFlight; ++lane)
         if (!advance(lane)) [[unlikely]] {
           lanes.close(lane);
@@ -132,7 +132,7 @@ class PackedWalk {
  private:
   static constexpr size_t kInFlight = 16;
 
-  // The walks that are on their way, the first n lanes.
+  // The active walks, in the first n lanes.
   template <class Start, class Finish>
   struct InFlight {
     InFlight(size_t n_walks, Start& start, Finish& finish)
@@ -146,7 +146,7 @@ class PackedWalk {
       return begin(lane);
     }
 
-    // The last walk takes the place of one that has ended for good.
+    // Replaces a finished walk by the last one.
     void close(size_t lane) {
       --n;
       row[lane] = row[n];
@@ -201,7 +201,7 @@ class PackedWalk {
 
   Child step(const SignsNode& node, Row row) const {
     const int size = node.size;
-    // Six places in two loads: it is loads that visits wait for.
+    // Six indices in two loads, since loads are the bottleneck.
     static_assert(SignsNode::kAlways == 6);
     const auto first = load<uint64_t>(&node.place[0]);
     const auto last = load<uint32_t>(&node.place[4]);

@@ -1,4 +1,4 @@
-// Rows of a prediction, shared out to threads.
+// Division of the rows of a prediction among threads.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace bevel {
 
-// Runs work(first, last) over blocks of rows; threads only where there is enough to do. Work polls
+// Calls work(first, last) for blocks of rows; uses threads only for enough work. Work polls
 // for cancellation tree by tree, which bounds the rows of a block.
 template <class Work>
 void parallel_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {

@@ -11,7 +11,7 @@
 namespace bevel {
 namespace {
 
-// One tree whose nodes can be leaves: their means are made when a row first ends in them.
+// One tree whose nodes can be leaves: their means are computed when a row first ends in them.
 class PrunedTree {
  public:
   PrunedTree(const ForestArrays& forest, const PruningRequest& request, size_t tree,
@@ -74,7 +74,7 @@ class PrunedTree {
   const ForestArrays& forest_;
   const PruningRequest& request_;
   size_t tree_, first_;
-  std::vector<int64_t> place_;  // of each node's means in values_, -1 if they are not made yet
+  std::vector<int64_t> place_;  // offset of each node's means in values_, -1 if not computed yet
   std::vector<double> values_;
   double rows_per_weight_;
 };

@@ -1,8 +1,8 @@
 // Out-of-bag predictions of trees pruned to several sizes of nodes, by one walk down each tree.
 //
-// What a node draws depends on the seed, the tree and the path to the node alone. A tree grown with
-// a larger min_samples_split is therefore the tree grown with 2, cut off at the nodes that are too
-// small.
+// The draws of a node depend on the seed, the tree and the path to the node alone. A tree grown
+// with a larger min_samples_split is therefore the tree grown with 2, cut off at the nodes that are
+// too small.
 #pragma once
 
 #include <cstddef>

@@ -64,7 +64,7 @@ float projected(const ForestArrays& forest, size_t tree, size_t node, const floa
   return weight[0] * x + 0.0f;
 }
 
-// What a row's way down a tree costs, roughly: some nodes with their entries or axes.
+// Rough work of a row's path down a tree: some nodes with their entries or axes.
 size_t work_of_walk(const ForestArrays& forest) {
   constexpr size_t kNodes = 16;
   const size_t n_entries = forest.entry_index.size() / std::max<size_t>(1, forest.right.size());

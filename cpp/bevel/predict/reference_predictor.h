@@ -21,10 +21,10 @@ struct RowMatrix {
   size_t row_stride, feature_stride;
 };
 
-// Where a row goes from a split; the node is counted over the whole forest.
+// Whether a split sends a row left; the node is numbered over the whole forest.
 bool goes_left(const ForestArrays& forest, size_t tree, size_t node, const float* row,
                size_t feature_stride);
-// Class with the largest share in a leaf, the first of several; the node is counted likewise.
+// Class with the largest share in a leaf; ties go to the first. Nodes are numbered as above.
 int32_t vote(const ForestArrays& forest, size_t leaf);
 
 // Values of the leaf in which a row ends, of a regression with several outputs.
@@ -45,11 +45,11 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
 
 // Sums over the trees (of a range) whose bag lacks a row, and the number of those trees. The bag of
 // tree t is that of number first_tree + t, for rows of these weights (null: all 1). sums: n_rows x
-// forest.width(). Sums are made in whole numbers: no order of threads can change them.
+// forest.width(). Sums are whole numbers, which do not depend on the order of threads.
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const double* weights,
                 const Options& options, uint64_t first_tree, TreeRange trees, int n_threads,
                 bool hard, double* sums, int32_t* counts);
-// The same for other bags: how often tree t has each of the rows.
+// Sums for other bags: how often tree t has each of the rows.
 using BagOfTree = std::function<std::vector<int32_t>(size_t tree)>;
 void out_of_bag(const ForestArrays& forest, const RowMatrix& rows, const BagOfTree& bag_of,
                 TreeRange trees, int n_threads, bool hard, double* sums, int32_t* counts);

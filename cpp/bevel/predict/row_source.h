@@ -1,4 +1,4 @@
-// Rows as the user has them, read a block at a time into the form that nodes read.
+// Rows in the user's layout, read a block at a time into the form that nodes read.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,7 @@ struct RowBlock {
 // Scratch memory for a block, kept from one block to the next.
 struct BlockScratch {
   std::vector<float> rows;
-  std::vector<float> complete;  // one row with medians for what is missing
+  std::vector<float> complete;  // one row with medians for missing values
   std::vector<int32_t> leaf;
 };
 
@@ -40,14 +40,14 @@ inline void negate(const RowLayout& layout, int32_t first, int32_t last, float* 
   for (int32_t i = first; i < last; ++i) row[layout.negative(i)] = -row[i];
 }
 
-// Writes what nodes read beside the features: a zero, and negatives where they are read.
+// Writes the values that nodes read besides the features: a zero, and negatives if needed.
 inline void write_rest(const RowLayout& layout, float* row) {
   row[layout.zero()] = 0.0f;
   if (layout.has_negatives) negate(layout, 0, layout.zero() + 1, row);
 }
 
-// Writes the values of the tree's axes behind a row. `complete` is room for the row with medians
-// for what is missing; a plain row needs none.
+// Writes the values of the tree's axes after a row. `complete` is memory for the row with medians
+// for missing values; a plain row needs none.
 inline void write_axes(const PackedForest& forest, size_t tree, bool is_plain, float* row,
                        std::vector<float>& complete) {
   const RowLayout& layout = forest.layout;
@@ -65,13 +65,13 @@ inline void write_axes(const PackedForest& forest, size_t tree, bool is_plain, f
 struct RowSource {
   std::variant<StridedTable<float>, StridedTable<double>> table;
   const Scaler& scaler;
-  double limit;  // on the size of numbers; infinity for none
+  double limit;  // on the absolute value of numbers; infinity for none
 
   size_t n_rows() const {
     return std::visit([](const auto& t) { return t.n_rows; }, table);
   }
-  // Rows [first, last), as laid out for a forest. Rows that need nothing done to them are not
-  // copied, unless the forest writes behind them. Throws NumberBeyondLimit.
+  // Rows [first, last), laid out for a forest. Rows that need no conversion are not
+  // copied, unless the forest writes after them. Throws NumberBeyondLimit.
   RowBlock read(size_t first, size_t last, const PackedForest& forest, BlockScratch& scratch) const;
 };
 

@@ -1,4 +1,4 @@
-// Class shares raised to a power and divided by their sum again: calibrated probabilities.
+// Class shares raised to a power and renormalised: calibrated probabilities.
 #pragma once
 
 #include <cmath>
@@ -6,16 +6,16 @@
 
 namespace bevel {
 
-constexpr int kMostHalves = 16;  // of a power: 8
+constexpr int kMostHalves = 16;  // of a power of 8
 
-// x^(halves / 2) by products and a square root, which IEEE 754 rounds alike on all machines.
+// x^(halves / 2) by products and a square root, which IEEE 754 rounds identically on all machines.
 inline double half_power(double x, int halves) {
   double power = halves % 2 == 1 ? std::sqrt(x) : 1.0;
   for (int i = 0; i < halves / 2; ++i) power *= x;
   return power;
 }
 
-// Rows of NaN stay so. Shares of zero stay zero, and the largest stays the largest.
+// Rows of NaN are unchanged. Shares of zero stay zero, and the largest stays the largest.
 inline void raise_shares(double* shares, size_t n_rows, size_t n_classes, int halves) {
   for (double* row = shares; row != shares + n_rows * n_classes; row += n_classes) {
     double sum = 0.0;

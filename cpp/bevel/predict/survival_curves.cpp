@@ -10,7 +10,7 @@
 namespace bevel {
 namespace {
 
-// Adds what a leaf contributes to the differences of a curve.
+// Adds the contribution of a leaf to the differences of a curve.
 void add_leaf(const ForestArrays& forest, const CurveRequest& request, size_t node, double* out) {
   double survival = 1.0, jumps = 0.0;  // before the event time, and at it
   size_t current = 0;

@@ -1,4 +1,4 @@
-// Curves of rows, averaged over the leaves that they fall into.
+// Survival curves of rows, averaged over their leaves.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +20,12 @@ struct CurveRequest {
   std::span<const int32_t> first_point;
   size_t n_points;
   size_t n_causes = 1;  // an entry of a leaf has number event time * n_causes + cause
-  size_t cause = 0;     // of the incidence
+  size_t cause = 0;     // cause of the incidence
 };
 
 // leaves: n_rows x n_trees, nodes counted from the tree's first, negative where a tree does not
 // count for a row. out: n_rows x n_points, NaN for a row without a tree. Throws
-// std::invalid_argument for a leaf or an event time that there is not.
+// std::invalid_argument for a leaf or an event time that does not exist.
 void survival_curves(const ForestArrays& forest, const CurveRequest& request, const int32_t* leaves,
                      size_t n_rows, int n_threads, double* out);
 

@@ -42,7 +42,7 @@ void TreeAxesProduct::apply(const float* row, float* values) const {
 }
 
 void TreeAxesProduct::apply_dense(const float* row, float* values) const {
-  constexpr size_t kLanes = 64;  // sums that stay in registers while the features go by
+  constexpr size_t kLanes = 64;  // sums that stay in registers during the loop over features
   for (size_t start = 0; start < n_axes_; start += kLanes) {
     const size_t n = std::min(kLanes, n_axes_ - start);
     float sum[kLanes] = {};

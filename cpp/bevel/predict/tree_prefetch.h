@@ -1,6 +1,6 @@
 // Brings the next tree into the cache while a block of rows goes down this one, a few lines with
-// each walk. Walks meet the nodes of a tree in no order that a processor foresees; a tree is read
-// in one sweep much sooner than node after node.
+// each walk. Walks access the nodes of a tree in an order that a processor cannot predict; reading
+// a tree in one sweep is much faster than node by node.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,9 @@ class TreePrefetch {
 
  private:
   static constexpr size_t kLine = 64;
-  // Larger trees would drive this one out.
+  // Larger trees would evict the current one.
   static constexpr size_t kMostBytes = 1024 * 1024;
-  // A few rows meet so little of a tree that sweeping it costs more.
+  // A few rows visit so little of a tree that sweeping it costs more.
   static constexpr size_t kMostLinesPerWalk = 16;
 
   TreePrefetch(const char* first, size_t n_bytes, size_t n_walks) {

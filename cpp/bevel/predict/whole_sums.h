@@ -1,4 +1,4 @@
-// Sums that threads add to in any order with the same result: they are made in whole numbers.
+// Sums in whole numbers, to which threads may add in any order with the same result.
 #pragma once
 
 #include <atomic>

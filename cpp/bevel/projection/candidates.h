@@ -12,7 +12,7 @@ struct Candidates {
   std::vector<uint32_t> offset{0};  // size() + 1
   std::vector<int32_t> index;       // features; >= n_features: axes of the tree
   std::vector<float> weight;
-  std::vector<float> p_value;  // of each entry, as far as models have recorded them
+  std::vector<float> p_value;  // p-value of each entry, as far as models have recorded them
 
   size_t size() const { return offset.size() - 1; }
   int n_nonzeros(size_t c) const { return static_cast<int>(offset[c + 1] - offset[c]); }

@@ -15,7 +15,7 @@ namespace bevel {
 class CellSet {
  public:
   void begin(size_t n_expected) {
-    // A quarter full at most; a large one half, for it is the memory that takes the time.
+    // At most a quarter full; a large one half full, since memory access dominates its cost.
     const size_t spare = n_expected < (size_t{1} << 20) ? 4 : 2;
     const size_t size = std::bit_ceil(spare * n_expected + 8);
     if (size > slots_.size()) fill_with_zeros(slots_, size);
@@ -25,7 +25,7 @@ class CellSet {
     }
   }
   bool contains(uint64_t cell) const { return slots_[find(cell)] == tag(cell); }
-  // False when it was there already.
+  // False if the number was present already.
   bool insert(uint64_t cell) {
     const size_t slot = find(cell);
     if (slots_[slot] == tag(cell)) return false;
@@ -35,7 +35,7 @@ class CellSet {
 
  private:
   uint64_t tag(uint64_t cell) const { return epoch_ << 40 | cell; }
-  // Its slot, or the free one where it belongs.
+  // Slot of a number, or the free one for it.
   size_t find(uint64_t cell) const {
     const size_t mask = slots_.size() - 1;
     size_t slot = (cell * 0x9e3779b97f4a7c15ULL >> 32) & mask;

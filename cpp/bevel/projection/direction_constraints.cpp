@@ -9,7 +9,7 @@
 namespace bevel {
 namespace {
 
-// Draws of a feature that is not in the direction yet, before its place stays empty.
+// Attempts to draw a feature that is not in the direction yet, before its slot stays empty.
 constexpr int kTries = 16;
 
 std::vector<int32_t> common(const std::vector<int32_t>& a, const std::vector<int32_t>& b) {
@@ -73,7 +73,7 @@ void DirectionConstraints::restrict(FamilyKind family, size_t first, Stream& str
   }
 }
 
-// That of the first feature, or one of those it is in.
+// Keeps to the group of the first feature, or to one of its groups.
 void DirectionConstraints::keep_to_a_group(bool replace, const OpenGroups& open, Stream& stream,
                                            std::vector<Entry>& entries) const {
   if (!has_groups()) return;
@@ -129,7 +129,7 @@ std::pair<size_t, size_t> DirectionConstraints::order_by_push(size_t first,
   return {ends[0], ends[1]};
 }
 
-// Coefficients of constrained features push the way that the first of them does.
+// Aligns the coefficients of constrained features with the sign of the first of them.
 void DirectionConstraints::align(std::vector<Entry>& entries) const {
   if (!is_monotone()) return;
   int way = 0;

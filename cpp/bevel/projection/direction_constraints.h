@@ -1,4 +1,4 @@
-// Directions under constraints. A direction pushes predictions one way along all features that
+// Directions under constraints. A direction has one sign along all features that
 // must only raise or only lower them, and combines features of one group only.
 #pragma once
 
@@ -28,27 +28,27 @@ class DirectionConstraints {
   bool is_monotone() const { return !monotone_.empty(); }
   bool has_groups() const { return !groups_of_feature_.empty(); }
 
-  // Changes the directions from `first` on, which a family has drawn, to ones that hold. Random
+  // Changes the drawn directions from `first` on to ones that satisfy the constraints. Random
   // coefficients change their sign. Features outside the group of the first one are replaced by
   // others of that group if the family draws features one by one, and left out otherwise. Given
-  // directions stay as they are or are removed.
-  // open: of the path, if it is known; a direction keeps to an open group if its first feature is
+  // directions are unchanged or removed.
+  // open: groups of the path, if known; a direction keeps to an open group if its first feature is
   // in one.
   void restrict(FamilyKind family, size_t first, Stream& stream, Candidates& candidates,
                 const OpenGroups& open = {}) const;
   // Removes the directions from `first` on that a path does not allow.
   void remove_closed(const OpenGroups& open, size_t first, Candidates& candidates) const;
-  // Orders the directions from `first` on by their push, 0, 1, -1, and returns where the second and
-  // the third kind begin.
+  // Orders the directions from `first` on by their push, 0, 1, -1, and returns the offsets of the
+  // second and the third kind.
   std::pair<size_t, size_t> order_by_push(size_t first, Candidates& candidates) const;
 
   // 1: predictions must not fall as the projected value rises, -1: must not rise, 0: either.
   int push(const int32_t* index, const float* weight, int n) const;
   // Groups that hold all features of a direction, ascending; empty: none, or there are no groups.
   std::vector<int32_t> groups_of(const int32_t* index, int n) const;
-  // Whether a path with these groups open may go on with a direction of groups `own`.
+  // Whether a path with these open groups may continue with a direction of groups `own`.
   bool allows(const OpenGroups& open, const std::vector<int32_t>& own) const;
-  // What a path leaves open after a direction of groups `own`.
+  // Groups that stay open after a direction of groups `own`.
   OpenGroups after(const OpenGroups& open, const std::vector<int32_t>& own) const;
 
  private:

@@ -23,8 +23,8 @@ struct Reflection {
 
 constexpr size_t kWorkOfNormal = 32;
 
-// The reflection that takes a random normal vector x to -+|x| e1, where the QR of a Gaussian matrix
-// goes on with what is left of it: a smaller Gaussian matrix, independent of x.
+// The reflection that takes a random normal vector x to -+|x| e1, after which the QR of a Gaussian
+// matrix continues with a smaller Gaussian matrix, independent of x.
 Reflection draw_reflection(size_t n, Stream& stream) {
   Reflection h{std::vector<double>(n), 0.0, 1.0};
   double norm = 0.0;
@@ -54,7 +54,7 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
     reflections.push_back(draw_reflection(rows - k, stream));
     determinant *= reflections[k].sign * (rows - k > 1 ? -1.0 : 1.0);
   }
-  // Column j of Q = H1 H2 ... D is H1 H2 ... Hj ej, since the later ones leave ej alone.
+  // Column j of Q = H1 H2 ... D is H1 H2 ... Hj ej, since later reflections do not change ej.
   std::vector<double> q(rows * n, 0.0);
   for (size_t j = 0; j < n; ++j) {
     poll_cancellation(j * rows);
@@ -77,7 +77,7 @@ std::vector<double> direct_columns(int32_t m, int32_t n_columns, bool flip, Stre
   poll_cancellation(rows * kWorkOfNormal);
   std::vector<double> c(rows);
   double norm = 0.0;
-  // c = 0 only if a = -e1, which no draw gives but in one dimension: there it is no rotation.
+  // c = 0 only if a = -e1, which happens in one dimension only, where it is not a rotation.
   while (norm == 0.0) {
     for (double& x : c) x = stream.normal();
     const double length = std::sqrt(dot(c.data(), c.data(), rows));
@@ -107,7 +107,7 @@ std::vector<int32_t> append_rotation(std::vector<int32_t> features, const Rotati
     std::vector<int32_t> chosen;
     for (int64_t k = 0; k < draw.max_features; ++k)
       chosen.push_back(features[undrawn.draw(stream)]);
-    // In order: a permutation might turn a rotation into a reflection.
+    // Sorted, since a permutation might turn a rotation into a reflection.
     std::sort(chosen.begin(), chosen.end());
     std::set_difference(features.begin(), features.end(), chosen.begin(), chosen.end(),
                         std::back_inserter(rest));

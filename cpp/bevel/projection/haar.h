@@ -17,14 +17,14 @@ namespace bevel {
 // matrix is +1 unless flip is set, in which case it is +1 or -1 as the QR gives it.
 std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream);
 
-// The same of the direct method of Blaser's Listing 1.1: 2 cc' / c'c - I with c = a + e1, where a
+// Columns by the direct method of Blaser's Listing 1.1: 2 cc' / c'c - I with c = a + e1, where a
 // is uniform on the sphere. Its first column is a; m normal numbers are drawn instead of m^2 / 2.
-// The columns are a mirror image of the axes, not uniform together. The listing's determinant is
+// The columns are a mirror image of the axes, not jointly uniform. The listing's determinant is
 // that of O(m), (-1)^(m-1); without flip the first column changes sign where it is -1.
 std::vector<double> direct_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream);
 
 struct RotationDraw {
-  int64_t max_features;  // rotated together, a random subset where there are more
+  int64_t max_features;  // features rotated together, a random subset if there are more
   bool flip = false;
   bool direct = false;
 

@@ -12,7 +12,7 @@
 namespace bevel {
 namespace {
 
-// The drawings that make up the tree's bag, class by class, from which groups draw their own rows.
+// The draws of the tree's bag, class by class, from which groups draw their own rows.
 class Bootstrap {
  public:
   Bootstrap(const TreeRows& tree, bool by_class, double share) : tree_(tree), share_(share) {
@@ -26,7 +26,7 @@ class Bootstrap {
     }
   }
 
-  // Rows and weights of a new sample, until the next one.
+  // Draws rows and weights of a new sample, valid until the next one.
   void draw(Stream& stream) {
     choose_classes(stream);
     std::vector<uint32_t> times(tree_.rows.size(), 0);
@@ -47,7 +47,7 @@ class Bootstrap {
   std::vector<double> weights;
 
  private:
-  // Into the pool; every set of classes that brings any rows is as likely.
+  // Chooses classes for the pool; every set of classes with rows is equally likely.
   void choose_classes(Stream& stream) {
     if (by_class_.size() == 1) {
       pool_ = by_class_[0];
@@ -66,7 +66,7 @@ class Bootstrap {
 
   const TreeRows& tree_;
   const double share_;
-  std::vector<std::vector<uint32_t>> by_class_;  // places in the tree's rows
+  std::vector<std::vector<uint32_t>> by_class_;  // positions in the tree's rows
   std::vector<uint32_t> pool_;
 };
 

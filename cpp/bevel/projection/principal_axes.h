@@ -10,9 +10,9 @@
 namespace bevel {
 
 // The numeric features are divided at random into groups of family.n_nonzeros, the last may be
-// smaller. For each group some of the classes that the tree has are chosen, every set of them that
-// is not empty as likely; then a bootstrap of a share of their rows is drawn from the tree's bag.
-// The group's axes are all its principal components there. Unless by_class all rows take part.
+// smaller. For each group a non-empty set of the tree's classes is chosen, all sets equally likely;
+// then a bootstrap of a share of their rows is drawn from the tree's bag. The group's axes are all
+// its principal components there. Unless by_class, all rows are used.
 void append_principal_axes(const Family& family, const DatasetView& data, const TreeRows& tree,
                            bool by_class, Stream& stream, Candidates& axes);
 

@@ -89,7 +89,7 @@ Moments weighted_moments(const std::vector<int32_t>& features, const WeightedRow
   return moments;
 }
 
-// The largest entry becomes positive, the first of equals.
+// Makes the largest entry positive; ties go to the first.
 void fix_sign(Eigen::Ref<Eigen::VectorXd> axis) {
   Eigen::Index largest = 0;
   for (Eigen::Index k = 1; k < axis.size(); ++k)
@@ -103,7 +103,7 @@ PrincipalComponents principal_components(std::vector<int32_t> features, const We
                                          const float* medians) {
   const Moments moments = weighted_moments(features, rows, medians);
   const Eigen::Index m = moments.mean.size();
-  // The iterative solver, since the direct one for small matrices needs cosines, which differ
+  // The iterative solver, since the direct one for small matrices uses cosines, which differ
   // between machines.
   SymmetricEigen solver;
   solver.compute(moments.covariance);
@@ -113,7 +113,7 @@ PrincipalComponents principal_components(std::vector<int32_t> features, const We
     Eigen::VectorXd axis = Eigen::VectorXd::Unit(m, c);
     if (solver.converged()) axis = solver.eigenvectors().col(c);
     fix_sign(axis);
-    // Small variances are more precise so than as eigenvalues.
+    // More precise for small variances than the eigenvalues.
     poll_cancellation(static_cast<size_t>(m * m));
     const double variance = axis.dot(moments.covariance * axis);
     double size = 0.0;  // of the terms that make up a projected value

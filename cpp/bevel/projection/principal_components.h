@@ -19,7 +19,7 @@ struct WeightedRows {
 };
 
 // An orthonormal basis of the span of the features: eigenvectors of their covariance, in order of
-// falling variance, the largest entry of each positive. Always complete, whatever the rows.
+// descending variance, the largest entry of each positive. Always complete, for any rows.
 struct PrincipalComponents {
   std::vector<int32_t> features;
   std::vector<double> axes;       // components one after another, features.size() entries each
@@ -27,12 +27,12 @@ struct PrincipalComponents {
   std::vector<double> rounding;   // deviation that rounding to float32 alone may cause there
 
   size_t size() const { return features.size(); }
-  // Whether the rows differ along it at all, as far as float32 can tell.
+  // Whether the rows differ along a component beyond the rounding of float32.
   bool is_nonzero(size_t component) const { return deviation[component] > rounding[component]; }
   void append_to(Candidates& out, size_t component) const;
 };
 
-// NaN counts as the median.
+// Computes the components; NaN counts as the median.
 PrincipalComponents principal_components(std::vector<int32_t> features, const WeightedRows& rows,
                                          const float* medians);
 

@@ -14,8 +14,8 @@ void Sampler::end_node(SamplerScratch&) const {}
 
 namespace {
 
-// Whether the first perfect cut of a node is the one that is taken, and nothing that is drawn after
-// it matters: every cut is searched for, all are allowed, and no other family reads the stream.
+// Whether the first perfect cut of a node is taken, and later draws do not matter: every cut is
+// searched, all are allowed, and no other family reads the stream.
 bool first_perfect_cut_wins(const Options& options) {
   return options.families.size() == 1 && options.threshold == ThresholdRule::best &&
          options.split_search != SplitSearch::histogram && options.min_samples_leaf <= 1 &&

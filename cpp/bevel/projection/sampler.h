@@ -24,7 +24,7 @@ struct OutOfBagRows {
   const uint32_t* data_rows = nullptr;
 };
 
-// The node's rows, for samplers that look at the data: columns[feature][rows[i]] are features,
+// The node's rows, for samplers that read the data: columns[feature][rows[i]] are features,
 // row_data are by row of the data.
 struct NodeRows {
   const float* const* columns;  // one pointer per feature, then per axis of the tree
@@ -38,7 +38,7 @@ struct NodeRows {
   size_t data_row(size_t i) const { return data_rows ? data_rows[rows[i]] : rows[i]; }
 };
 
-// What a family needs beyond the common scratch.
+// State of a family in addition to the common scratch.
 struct FamilyScratch {
   virtual ~FamilyScratch() = default;
 };
@@ -46,10 +46,10 @@ struct FamilyScratch {
 // Buffers of a sampler; one per thread.
 struct SamplerScratch {
   std::unique_ptr<FamilyScratch> family;
-  SampleWithoutReplacement features;  // over the sampler's features
+  SampleWithoutReplacement features;  // draws among the sampler's features
   SampleWithoutReplacement subset;
   CellSet cells;
-  std::vector<int32_t> column, row;  // of each entry thrown
+  std::vector<int32_t> column, row;  // of each drawn entry
   std::vector<uint32_t> next_entry;  // of each column
   std::vector<double> weights;       // of the node's rows
 };
@@ -60,7 +60,8 @@ class Sampler {
   // Appends up to n_draws candidates.
   virtual void sample(const NodeRows& node, Stream& stream, SamplerScratch& scratch,
                       Candidates& out) const = 0;
-  // Samplers without replacement: one more candidate after sample(), false when none is left.
+  // Draws one more candidate after sample(), for samplers without replacement; false if none is
+  // left.
   virtual bool sample_more(Stream& stream, SamplerScratch& scratch, Candidates& out) const;
   // Called when a node has its candidates.
   virtual void end_node(SamplerScratch& scratch) const;
@@ -71,11 +72,11 @@ class Sampler {
 
 using Samplers = std::vector<std::unique_ptr<Sampler>>;
 
-// One sampler per family. Those that work per tree draw from the axes of draw_tree_axes().
+// Makes one sampler per family. Those that work per tree draw from the axes of draw_tree_axes().
 Samplers make_samplers(const Options& options, const DatasetView& data);
 
-// Directions that all trees of a multi-rotation forest draw from, family by family, in the order
-// they are drawn in: the features, then rotation after rotation.
+// Directions that all trees of a multi-rotation forest draw from, family by family, in drawing
+// order: the features, then rotation after rotation.
 Candidates draw_forest_axes(const Options& options, const DatasetView& data);
 
 }  // namespace bevel

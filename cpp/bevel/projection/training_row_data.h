@@ -1,4 +1,4 @@
-// What the rows of a tree carry besides their features: read by families that learn from the data
+// Data of the rows of a tree besides their features, read by families that learn from the data
 // and by the leaves of regression trees.
 #pragma once
 
@@ -29,12 +29,12 @@ struct TrainingRowData {
   double target(size_t row, size_t output) const { return targets[row * n_outputs() + output]; }
 
   int32_t times_drawn(size_t row) const { return multiplicity ? multiplicity[row] : 1; }
-  // Of a row that is not in the bag.
+  // Weight of a row that is not in the bag.
   double weight_outside(size_t row) const {
     const double weight = weights ? weights[row] : 1.0;
     return balance ? weight * balance[row] : weight;
   }
-  // Of all drawings of a row together.
+  // Weight of all draws of a row together.
   double weight(size_t row) const {
     const double weight = times_drawn(row) * (weights ? weights[row] : 1.0);
     return balance ? weight * balance[row] : weight;

@@ -10,7 +10,7 @@
 namespace bevel {
 namespace {
 
-// The axes of the rotation that is given for a tree; all given ones have as many.
+// Appends the axes of the given rotation of a tree; all given rotations have equally many.
 void append_given_rotation(const Family& family, const DatasetView& data, uint64_t tree,
                            Candidates& axes) {
   const size_t n_axes = data.numeric.size();

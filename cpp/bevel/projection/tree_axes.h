@@ -24,7 +24,7 @@ struct TreeRows {
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes);
 
-// How far apart values of each axis may lie on the given rows by rounding to float32 alone.
+// Largest difference of the values of each axis on the given rows due to rounding to float32.
 std::vector<float> axis_rounding(const Candidates& axes, const DatasetView& data,
                                  std::span<const uint32_t> rows);
 

@@ -1,4 +1,4 @@
-// Random numbers tied to what they are for: (seed, tree, node, purpose), never to a thread or to
+// Random numbers derived from their purpose: (seed, tree, node, purpose), never from a thread or
 // the order in which nodes are grown. SplitMix64 (Steele, Lea, Flood 2014) as a counter generator.
 #pragma once
 
@@ -15,7 +15,7 @@ enum class Purpose : uint64_t {
   thresholds = 3,
   rotation = 4,
   leaf = 5,
-  forest_rotations = 6,  // of no tree: drawn with the key of tree 0
+  forest_rotations = 6,  // not of a tree: drawn with the key of tree 0
   orders = 7,            // of features, for sampled Shapley values
   permutation = 8,       // of rows, for importance
 };
@@ -37,7 +37,7 @@ inline uint64_t multiply_high(uint64_t a, uint64_t b) {
 #endif
 }
 
-// Name of a node that does not depend on when it is grown: the path from the root.
+// Key of a node that does not depend on when it is grown: the path from the root.
 using NodeKey = uint64_t;
 
 inline NodeKey root_key(uint64_t seed, uint64_t tree) {

@@ -1,7 +1,7 @@
-// Absolute error: a side costs the weighted sum of the distances of its targets to their median.
-// Rows are added to the left side one by one and leave the right one; each side keeps its median
-// and the sums below it. Targets are known by their rank among those of the forest, then among
-// those of the node.
+// Absolute error: a side costs the weighted sum of the distances of its targets from their median.
+// Rows are moved from the right side to the left one by one; each side keeps its median and the
+// sums below it. Targets are represented by their rank among those of the forest, then among those
+// of the node.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace bevel {
 
 struct RankRowStats {
-  uint32_t rank;  // of the target, ascending; equal targets have one rank
+  uint32_t rank;  // rank of the target, ascending; equal targets have one rank
   int64_t weight;
 };
 
@@ -25,15 +25,15 @@ struct RankRowStats {
 template <class Sum>
 struct RankedTargets {
   std::vector<double> values;
-  std::vector<Sum> grid;        // what is summed: whole numbers where weights are whole
-  std::vector<uint32_t> ranks;  // of the rows
+  std::vector<Sum> grid;        // values that are summed: whole numbers if weights are
+  std::vector<uint32_t> ranks;  // ranks of the rows
 };
 
-// Weights by rank, and where their median is. A step over a block of ranks is one step.
+// Weights by rank, and their median. Blocks of ranks are skipped in one step.
 template <class Sum>
 class RunningMedian {
  public:
-  // targets: by rank, ascending; they stay where they are.
+  // targets: by rank, ascending; they must outlive this object.
   void clear(const std::vector<Sum>& targets) {
     targets_ = targets.data();
     weight_.assign(targets.size(), 0);
@@ -42,7 +42,7 @@ class RunningMedian {
     sum_ = sum_below_ = 0;
     at_ = 0;
   }
-  // change: may be negative, to what there is at most.
+  // change: may be negative, down to the current weight.
   void add(size_t rank, int64_t change) {
     const Sum value = static_cast<Sum>(change) * targets_[rank];
     weight_[rank] += change;
@@ -149,16 +149,16 @@ class AbsoluteCriterion {
   double weight() const { return static_cast<double>(weight_); }
   bool is_regression() const { return true; }
   bool pure() const { return ranks_.size() == 1; }
-  // Minus the error that a cut leaves.
+  // Minus the error of a perfect cut.
   double perfect_score() const {
     return std::is_integral_v<Sum> ? 0.0 : std::numeric_limits<double>::infinity();
   }
   double gain(double score) const {
     return gain_factor_ * std::max(0.0, static_cast<double>(whole_.error()) + score);
   }
-  // Of the candidates searched next: which order the medians of the sides must have.
+  // Required order of the medians of the sides, for the candidates searched next.
   void set_push(int push) { push_ = push; }
-  // The weighted median; half-way between two targets with half of the weight on either side.
+  // The weighted median; the midpoint of two targets with half of the weight on either side.
   double leaf_value() const {
     const size_t low = median_of(weights_, weight_);
     const double value = all_.values[ranks_[low]];
@@ -197,7 +197,7 @@ class AbsoluteCriterion {
 
   // Orders groups of rows by their medians; those of the levels of a nominal column. The best
   // subset need not be a prefix in this order, as it is for means and squared error.
-  // rows: of each group in turn, from start[g] to start[g + 1].
+  // rows: those of each group in turn, from start[g] to start[g + 1].
   void order_groups(const std::vector<uint32_t>& rows, const std::vector<size_t>& start,
                     std::vector<double>& keys) const {
     std::vector<RowStats> group;
@@ -217,7 +217,7 @@ class AbsoluteCriterion {
   }
 
  private:
-  // The first place up to which there is half of the weight.
+  // The first position up to which there is half of the weight.
   static size_t median_of(const std::vector<int64_t>& weights, int64_t total) {
     int64_t below = 0;
     for (size_t r = 0; r < weights.size(); ++r) {

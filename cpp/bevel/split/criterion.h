@@ -1,12 +1,12 @@
-// What is summed over rows and how a cut is scored. A criterion owns the totals of the current
-// node; its Accumulator adds rows to the left side one by one. These cover everything:
+// Sums over rows and scores of cuts. A criterion owns the totals of the current
+// node; its Accumulator adds rows to the left side one by one. These are the criteria:
 //
 //   PackedCriterion              Gini, two classes, whole weights      one 64-bit add per row
-//   PackedEntropyCriterion       the same with entropy
+//   PackedEntropyCriterion       entropy, two classes, whole weights
 //   WideCriterion                squared error; Gini, two classes, real weights
 //   WideEntropyCriterion         entropy, two classes, real weights
 //   ClassCriterion<uint16_t, ..> three classes and more, whole weights
-//   ClassCriterion<double, ..>   the same with real weights
+//   ClassCriterion<double, ..>   three classes and more, real weights
 //   PoissonCriterion             Poisson deviance, any weights
 //   AbsoluteCriterion            absolute error (absolute_error.h)
 //
@@ -29,8 +29,8 @@
 
 namespace bevel {
 
-// What rows carry from node to node: what is searched, unless the criterion makes that at each
-// node.
+// Statistics that rows carry from node to node: those of the search, unless the criterion makes
+// them at each node.
 template <class Criterion>
 struct CarriedStats {
   using type = typename Criterion::RowStats;
@@ -54,7 +54,7 @@ class PairCriterion {
   static constexpr bool kHasOwnBound = Score::kHasOwnBound;
   static constexpr bool kIsPacked = sizeof(RowStats) == 8;
 
-  // gain_factor turns what the score calls removed into the weighted impurity removed.
+  // gain_factor converts the impurity removed of the score into the weighted impurity removed.
   explicit PairCriterion(double gain_factor, bool is_regression, Score score = Score())
       : score_(score), gain_factor_(gain_factor), is_regression_(is_regression) {}
 
@@ -77,10 +77,11 @@ class PairCriterion {
   const Score& score() const { return score_; }
   double weight() const { return totals_.weight; }
   bool is_regression() const { return is_regression_; }
-  // One class only. A regression node is pure when its targets are equal, which the caller checks.
+  // Whether there is one class only. A regression node is pure when its targets are equal, which
+  // the caller checks.
   bool pure() const { return !is_regression_ && (total_.sum == 0 || total_.sum == total_.weight); }
-  // Score of a cut that leaves both sides pure: no other can beat it.
-  // With real weights rounding may make equal scores differ, so all cuts have to be searched.
+  // Score of a cut that leaves both sides pure, which no other can exceed.
+  // With real weights rounding may make equal scores differ, so all cuts must be searched.
   double perfect_score() const {
     return kIsPacked ? score_.perfect() : std::numeric_limits<double>::infinity();
   }
@@ -97,7 +98,7 @@ class PairCriterion {
     void add_sum(WidePair sum) { left_ = left_ + sum; }
     double weight() const { return static_cast<double>(left_.weight); }
     double score() const { return score_(left_); }
-    // False only when score() is below best: a look without a division or a logarithm.
+    // False only when score() is below best: a test without a division or a logarithm.
     bool may_reach(double best) const {
       best = score_.least_square(best);
       const double w = weight();
@@ -161,8 +162,8 @@ struct ClassRowStats {
 void principal_order(const std::vector<double>& cells, size_t n_groups, size_t n_classes,
                      std::vector<double>& keys);
 
-// S_L / w_L + S_R / w_R with one division: of whole numbers it is the rounded value of an exact
-// quotient, so equal scores are equal and the networks may compare them without dividing.
+// S_L / w_L + S_R / w_R with one division: for whole numbers it is the rounded value of an exact
+// quotient, so that ties are exact and the networks may compare them without dividing.
 inline double gini_score(double left_term, double left, double right_term, double right) {
   return (left_term * right + right_term * left) / (left * right);
 }
@@ -221,7 +222,7 @@ class ClassCriterion {
       const double d = left[k] * weight_ - w * counts_[k];
       squares += d * d;
     }
-    // One side may outweigh the other beyond rounding.
+    // One side may outweigh the other by more than the precision of doubles.
     const double denominator = weight_ * w * (weight_ - w);
     return denominator > 0.0 ? gain_factor_ * squares / denominator : 0.0;
   }

@@ -15,7 +15,7 @@ struct Binning {
   float low = 0.0f, scale = 0.0f;
   int n_bins = 0;
 
-  // False when the values are all equal or the width of a bin is no number.
+  // False when the values are all equal or the width of a bin is not a number.
   static bool make(ValueRange range, int n_bins, Binning& out) {
     const float scale = static_cast<float>(n_bins) / (range.high - range.low);
     out = {range.low, scale, n_bins};
@@ -31,7 +31,7 @@ struct Cut {
   bool has_missing = false;
   double weight_left = 0.0;
   float low = 0.0f, high = 0.0f;  // the projected values on either side of the cut
-  int edge = -1;                  // a cut after this bin, whose neighbours are still to be found
+  int edge = -1;                  // a cut after this bin, whose neighbours are not known yet
   Binning binning;
 
   bool found() const { return candidate >= 0; }
@@ -43,7 +43,7 @@ struct Cut {
     high = sides.high;
     edge = -1;
   }
-  // Left means <=. The midpoint may round onto the right neighbour; then the left one serves.
+  // Left means <=. If the midpoint rounds onto the right neighbour, the left one is used.
   float threshold() const {
     const auto middle = static_cast<float>((static_cast<double>(low) + high) * 0.5);
     return middle < high ? middle : low;

@@ -10,15 +10,15 @@
 
 namespace bevel {
 
-// Of whole numbers the values are looked up, and rounded to a grid on which sums of them are exact:
-// a score does not depend on the order in which its terms are added. Of other numbers they are
-// computed and not rounded.
+// Values for whole numbers are looked up, and rounded to a grid on which their sums are exact:
+// a score does not depend on the order of its terms. Values for other numbers are computed and not
+// rounded.
 class EntropyTable {
  public:
   static constexpr double kLongest = 4194304.0;
 
   EntropyTable() = default;
-  // For whole numbers whose sum is at most `most`.
+  // Table for whole numbers whose sum is at most `most`.
   explicit EntropyTable(double most) : scale_(grid_scale(x_log2_x(most), 52)) {
     slack_ = kSlack * x_log2_x(most);
     values_.resize(static_cast<size_t>(most < kLongest ? most : kLongest) + 1);
@@ -32,15 +32,15 @@ class EntropyTable {
   double whole(size_t i) const {
     return i < values_.size() ? values_[i] : computed(static_cast<double>(i));
   }
-  // Of the numbers below size().
+  // Values for the numbers below size().
   const double* values() const { return values_.data(); }
   size_t size() const { return values_.size(); }
 
-  // How far a score of a node of this weight may be from what it would be without rounding.
+  // Bound on the rounding error of a score of a node of this weight.
   double slack(double weight) const { return scale_ > 0.0 ? slack_ : kSlack * x_log2_x(weight); }
 
  private:
-  static constexpr double kSlack = 2e-14;  // six terms, each of them off by a few units of 2^-53
+  static constexpr double kSlack = 2e-14;  // six terms with errors of a few units of 2^-53 each
 
   double computed(double x) const {
     const double value = x_log2_x(x);

@@ -1,4 +1,4 @@
-// Tables of a node's entropy: a cut is then scored by one look for each class that moved and one
+// Tables of a node's entropy: a cut is scored by one lookup for each class that moved and one
 // for the weight.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Finds the best cut of a node over its candidates. Where the candidates come from does not matter.
+// Finds the best cut of a node over its candidates, from any source.
 // One finder per thread; it owns the work space of the search.
 #pragma once
 
@@ -43,7 +43,7 @@ class Finder {
         network_(kernels),
         histogram_(kernels, sorter_) {}
 
-  // Candidates [first, last) of a node whose totals the criterion holds.
+  // Searches candidates [first, last) of a node whose totals the criterion holds.
   void search(const NodeView& node, const Criterion& criterion, const Limits& limits,
               const Candidates& candidates, size_t first, size_t last, BestSplit& found) {
     search_ = {&node, &criterion, &candidates, limits, &found};
@@ -82,7 +82,7 @@ class Finder {
  private:
   using Accumulator = typename Criterion::Accumulator;
   using RowStats = typename Criterion::RowStats;
-  // Without histograms for a criterion (real weights with three classes and more) sorting serves.
+  // For criteria without histograms (real weights with three classes and more), which use sorting.
   struct NoHistogram {
     NoHistogram(const Kernels&, Sorter&) {}
   };
@@ -103,8 +103,8 @@ class Finder {
     return search_.candidates->n_nonzeros(c) == 1 && f < data_.n_features && data_.has_nan[f];
   }
 
-  // A direction that is not finite on every row of the node is no candidate: it has no midpoints,
-  // and no order where it is no number. A single feature may be missing.
+  // A direction that is not finite on every row of the node is not a candidate: it has no
+  // midpoints, and no order where it is NaN. A single feature may be missing.
   bool overflows(size_t c) {
     if (!bound_.may_overflow(*search_.candidates, c, c + 1)) return false;
     const float* values = projector_.project(c);
@@ -141,7 +141,7 @@ class Finder {
     }
     const bool alike = score[0] == score[1];
     for (int32_t c : plain_) {
-      // Nothing later can beat a cut that has the better score of the two.
+      // No later candidate can beat a cut that has the better score of the two.
       if (alike && best.found() && best.candidate < c && best.score >= score[0]) return;
       const float* v = projector_.project(c);
       if (v[0] == v[1]) continue;
@@ -194,7 +194,7 @@ class Finder {
   ScreenedSearch screened_;
 
   NodeSearch<Criterion> search_;  // the node being searched
-  std::vector<int32_t> plain_;    // its candidates that are neither nominal nor may be missing
+  std::vector<int32_t> plain_;    // its candidates that are neither nominal nor missing
 };
 
 }  // namespace bevel

@@ -1,4 +1,4 @@
-// Survival: how far the event times of the two sides of a cut differ.
+// Survival: difference of the event times of the two sides of a cut.
 //
 //   LogRankCriterion       the log-rank statistic itself          O(log m) per row, m event times
 //   LogRankScoreCriterion  the statistic of the node's log-rank   the searches of squared error
@@ -13,8 +13,8 @@
 // the node. The scores alone, with the variance that they have when rows are shuffled, give the
 // second statistic.
 //
-// Rows that enter late are at risk from then on. Of several causes the statistics of all causes are
-// added up, each with the other events as censoring: it is large where the hazard of any cause
+// Rows that enter late are at risk from then on. With several causes the statistics of all causes
+// are added up, each with the other events as censoring: it is large where the hazard of any cause
 // differs (chi-squared, one degree of freedom for each cause).
 #pragma once
 
@@ -57,12 +57,12 @@ class FenwickPairs {
   std::vector<Pair> tree_;
 };
 
-// What both criteria have in common.
+// Base of both criteria.
 class SurvivalNode {
  public:
   using Carried = SurvivalRow;
 
-  // No event: nothing tells rows apart.
+  // Without an event rows cannot be distinguished.
   bool pure() const { return sets_.size() == 0; }
   size_t n_causes() const { return sets_.n_causes(); }
   // Jumps of the hazards, for a leaf: calls emit(number of the event time, cause, jump).
@@ -82,7 +82,7 @@ class LogRankCriterion : public SurvivalNode {
  public:
   struct RowStats {
     double weight;
-    double score;  // times the weight; of several causes the number of the row's event
+    double score;  // times the weight; with several causes the number of the row's event
     uint32_t up_to, entered;
   };
   // Sums of c_k and c_k n_k over the first event times, for one cause.
@@ -96,7 +96,7 @@ class LogRankCriterion : public SurvivalNode {
   // A cut is scored by adding rows, not from sums over groups of rows.
   static constexpr bool kNeedsRows = true;
 
-  // whole: weights are multiplicities, as many rows as they say. Others say what rows count.
+  // whole: weights are multiplicities of rows. Otherwise they are real.
   explicit LogRankCriterion(bool whole, size_t n_causes = 1) : whole_(whole), sums_(n_causes) {}
 
   void begin_node(const SurvivalRow* rows, size_t n) {
@@ -145,7 +145,7 @@ class LogRankCriterion : public SurvivalNode {
       double total = kNoScore;
       for (size_t cause = 0; cause < parts_.size(); ++cause) {
         const Part& part = parts_[cause];
-        // Below this it is what rounding has left of zero.
+        // Smaller values are rounding errors of zero.
         const double least = 1e-12 * criterion_.sums_[cause].slope.back() * criterion_.weight();
         if (!(part.variance > least)) continue;
         const double statistic = part.sum * part.sum / part.variance;
@@ -156,7 +156,7 @@ class LogRankCriterion : public SurvivalNode {
     bool may_reach(double) const { return true; }
 
    private:
-    // What the rows on the left have of one cause.
+    // Sums over the rows on the left for one cause.
     struct Part {
       FenwickPairs left;  // by last event time: w c, w; by that before the entry: the negatives
       double sum = 0.0, variance = 0.0, at_risk = 0.0;
@@ -167,7 +167,7 @@ class LogRankCriterion : public SurvivalNode {
       if (row.up_to == 0) return;  // censored before the first event
       const double w = row.weight, c = sums.curvature[row.up_to];
       const size_t last = row.up_to - 1;
-      // Sum over the row's event times of c_k n1_k, before it is there.
+      // Sum over the row's event times of c_k n1_k, before the row is added.
       const FenwickPairs::Pair up_to = part.left.sum(last);
       double overlap = up_to.first + c * (part.at_risk - up_to.second);
       if (row.entered == 0) {
@@ -205,11 +205,11 @@ class LogRankCriterion : public SurvivalNode {
   double factor(size_t k, size_t cause) const {
     const double n = sets_.at_risk(k), d = sets_.deaths(k, cause);
     if (whole_) return n > 1.0 ? d * (n - d) / (n * n * (n - 1.0)) : 0.0;
-    // The same for weights of one, and alike for all multiples of the weights.
+    // Invariant to multiples of the weights, and equal to the unweighted value for weights of one.
     const auto rows = static_cast<double>(sets_.n_at_risk(k));
     return rows > 1.0 ? d * std::max(0.0, n - d) * rows / (n * n * n * (rows - 1.0)) : 0.0;
   }
-  // Of several causes: the row's score of one, times its weight.
+  // Score of a row for one of several causes, times its weight.
   double cause_score(const RowStats& row, size_t cause) const {
     const double seen = row.score == static_cast<double>(cause + 1) ? 1.0 : 0.0;
     return row.weight * (seen - sets_.cause_hazard(cause, row.entered, row.up_to));
@@ -228,7 +228,7 @@ class LogRankCriterion : public SurvivalNode {
 class LogRankScoreCriterion : public SurvivalNode, public WideCriterion {
  public:
   // A score is at most 1, and at least -23 where H is of up to 2^31 rows that are seen from the
-  // start. With late entries it has no bound, and is cut off.
+  // start. With late entries it is unbounded, and clipped.
   static constexpr double kLargestScore = 32.0;
 
   // Grids of weights and of weights times scores; whole: the weights are whole numbers.
@@ -256,7 +256,7 @@ class LogRankScoreCriterion : public SurvivalNode, public WideCriterion {
     }
     WideCriterion::begin_node(scores_.data(), n);
   }
-  // All rows have the same score when none is left.
+  // Whether no row has a score that differs from the others.
   bool pure() const { return SurvivalNode::pure() || !(squares_ > 0.0); }
   // The statistic, with the scores' variance per unit of weight.
   double gain(double score) const {

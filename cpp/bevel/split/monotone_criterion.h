@@ -7,8 +7,8 @@
 
 namespace bevel {
 
-// Base: a PairCriterion of wide pairs. Cuts are found by sorting: bins and their bounds know
-// nothing of the order of means.
+// Base: a PairCriterion of wide pairs. Cuts are found by sorting, since bins and their bounds
+// ignore the order of means.
 template <class Base>
 class MonotoneCriterion : public Base {
  public:
@@ -17,7 +17,7 @@ class MonotoneCriterion : public Base {
 
   explicit MonotoneCriterion(Base base) : Base(std::move(base)) {}
 
-  // Of the candidates searched next; see DirectionConstraints::push.
+  // Sets the push of the candidates searched next; see DirectionConstraints::push.
   void set_push(int push) { push_ = push; }
   // Mean of the node, in units that rise with the mean target.
   double mean() const { return this->totals().sum / this->totals().weight; }

@@ -1,4 +1,4 @@
-// Values of candidates on the rows of a node, read in the way that suits the node.
+// Values of candidates on the rows of a node, read by the fastest method for the node.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +21,7 @@ class NodeProjector {
 
   NodeProjector(const DatasetView& data, const Kernels& kernels) : data_(data), kernels_(kernels) {}
 
-  // The node and the candidates of the calls that name none.
+  // Sets the node and the candidates of later calls without these arguments.
   void begin_node(const NodeView& node, const Candidates& candidates) {
     node_ = &node;
     candidates_ = &candidates;
@@ -41,7 +41,7 @@ class NodeProjector {
       kernels_.project(projection, node_->rows, node_->n, out);
     return out;
   }
-  // On the rows of any node.
+  // Values on the rows of any node.
   const float* project(size_t candidate, const NodeView& node, const Candidates& candidates,
                        float* out) {
     kernels_.project(direction(candidate, node, candidates), node.rows, node.n, out);
@@ -66,7 +66,7 @@ class NodeProjector {
     return result;
   }
 
-  // What this candidate will read, if prefetching it pays. Valid until the next call.
+  // Memory that this candidate will read, if prefetching it pays. Valid until the next call.
   Prefetch prefetch(size_t candidate) {
     return prefetch(candidate, [this](int32_t feature) { return node_->columns[feature]; });
   }
@@ -77,8 +77,8 @@ class NodeProjector {
  private:
   static constexpr size_t kMinSpanRows = 64;
 
-  // For cancellation. Once for each candidate of a large node; small nodes are soon done, unless
-  // they have very many candidates.
+  // Polls for cancellation, once for each candidate of a large node; small nodes take little time,
+  // unless they have very many candidates.
   void poll_if_large() const {
     constexpr size_t kLargeNode = 128, kWorkOfRow = 16;
     if (node_->n >= kLargeNode) poll_cancellation(node_->n * kWorkOfRow);
@@ -89,7 +89,7 @@ class NodeProjector {
   }
 
   // Marks the rows of a large node that fill a good part of their span: reading whole lines of a
-  // column and keeping what is wanted is then faster than picking rows from a list.
+  // column and keeping some values is then faster than gathering rows from a list.
   void find_span() {
     constexpr size_t kSparsest = 8;
     span_ = 0;
@@ -137,7 +137,7 @@ class NodeProjector {
 
   const NodeView* node_ = nullptr;
   const Candidates* candidates_ = nullptr;
-  size_t span_ = 0;  // rows from the node's first to its last; 0: picked from the list
+  size_t span_ = 0;  // rows from the node's first to its last; 0: gathered from the list
   std::vector<uint8_t> member_;
 
   std::vector<float> values_;

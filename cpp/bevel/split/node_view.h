@@ -17,7 +17,7 @@ struct NodeView {
   size_t n;
   NodeKey key;
   bool exceeds_cache = false;          // its columns are not in a cache
-  const ColumnCodes* codes = nullptr;  // of its columns, if there are any
+  const ColumnCodes* codes = nullptr;  // codes of its columns, if there are any
   ThresholdRule threshold = ThresholdRule::best;
 };
 

@@ -2,8 +2,8 @@
 // are read from one table that all threads share.
 //
 //   OutputErrorCriterion          squared error of targets in units of their standard deviations
-//   OutputClassCriterion<false>   Gini; the classes of all outputs are numbered one after the other
-//   OutputClassCriterion<true>    the same with entropy
+//   OutputClassCriterion<false>   Gini; the classes of all outputs are numbered consecutively
+//   OutputClassCriterion<true>    entropy
 //
 // Weights are whole numbers (real ones are rounded to a grid), and so are sums of weights and of
 // weighted targets: any order of adding gives the same bits.
@@ -30,8 +30,8 @@ struct OutputTargets {
   size_t n_outputs = 0;
   const int32_t* labels = nullptr;  // classification
   size_t n_classes = 0;             // of all outputs together
-  const double* values = nullptr;   // regression: as given
-  std::vector<double> standard;     // regression: as criteria add them
+  const double* values = nullptr;   // regression: in the user's units
+  std::vector<double> standard;     // regression: in the units of criteria
 
   std::span<const double> values_of(size_t row) const {
     return {values + row * n_outputs, n_outputs};
@@ -47,7 +47,7 @@ struct OutputRowStats {
   uint32_t row;   // of the data
 };
 
-// Work space of an accumulator, one of which is made for each candidate: kept by the thread.
+// Work space of an accumulator, one for each candidate, reused by the thread.
 class BorrowedDoubles {
  public:
   explicit BorrowedDoubles(size_t n) {
@@ -73,7 +73,7 @@ class BorrowedDoubles {
   std::vector<double> values_;
 };
 
-// The same order for groups of means: cells hold a weight and then a sum for each output.
+// Principal order for groups of means: cells hold a weight and then a sum for each output.
 void principal_order_of_means(const std::vector<double>& cells, size_t n_groups, size_t n_outputs,
                               std::vector<double>& keys);
 
@@ -106,7 +106,7 @@ class OutputErrorCriterion {
   double weight() const { return weight_; }
   // Nodes have no value of their own: leaves append theirs.
   bool is_regression() const { return false; }
-  // All rows have the targets of the first.
+  // Whether all rows have the targets of the first.
   bool pure() const {
     const auto first = targets_->values_of(stats_[0].row);
     return std::all_of(stats_.begin(), stats_.end(), [&](const RowStats& row) {
@@ -138,7 +138,7 @@ class OutputErrorCriterion {
     double weight_ = 0.0;
   };
 
-  // Of a group of rows: the weight, then a sum for each output.
+  // Sums of a group of rows: the weight, then a sum for each output.
   size_t n_moments() const { return 1 + total_.size(); }
   void add_moments(double* cell, const RowStats& stats) const {
     cell[0] += stats.weight;
@@ -150,7 +150,7 @@ class OutputErrorCriterion {
     principal_order_of_means(cells, n, total_.size(), keys);
   }
 
-  // Appends the mean of each output. Differences to the first row: a leaf of equal targets has
+  // Appends the mean of each output, by differences from the first row: a leaf of equal targets has
   // exactly their value.
   void append_means(std::vector<double>& out) const {
     const auto first = targets_->values_of(stats_[0].row);
@@ -184,7 +184,7 @@ class OutputErrorCriterion {
   double weight_ = 0.0;
 };
 
-// Each output adds its sum over classes of c^2, or of c log2 c, as ClassCriterion has it for one.
+// Each output adds its sum over classes of c^2, or of c log2 c, as in ClassCriterion.
 template <bool kEntropy>
 class OutputClassCriterion {
  public:
@@ -262,7 +262,7 @@ class OutputClassCriterion {
     double weight_ = 0.0, left_term_ = 0.0, right_term_ = 0.0;
   };
 
-  // Of a group of rows: the weight of each class that the node has.
+  // Sums of a group of rows: the weight of each class of the node.
   size_t n_moments() const { return present_.size(); }
   void add_moments(double* cell, const RowStats& stats) const {
     for (int32_t label : targets_->labels_of(stats.row)) cell[local_[label]] += stats.weight;
@@ -311,7 +311,7 @@ class OutputClassCriterion {
   double gain_factor_;
   const EntropyTable* table_;
   const RowStats* stats_ = nullptr;
-  std::vector<double> counts_;    // by class; 0 but for those present
+  std::vector<double> counts_;    // by class; 0 except for those present
   std::vector<int32_t> local_;    // class -> position in present_
   std::vector<int32_t> present_;  // classes of the node
   double weight_ = 0.0, total_term_ = 0.0;

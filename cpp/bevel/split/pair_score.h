@@ -42,9 +42,9 @@ class SquareScore {
   double operator()(WidePair left) const {
     return pair_score(static_cast<double>(left.weight), static_cast<double>(left.sum), totals_);
   }
-  // Of two pure sides.
+  // Score of two pure sides.
   double perfect() const { return totals_.sum * (totals_.weight - totals_.sum); }
-  // The weighted impurity that the cut removes, but for a factor of the criterion.
+  // The weighted impurity that the cut removes, up to a factor of the criterion.
   double removed(double score) const { return score / totals_.weight; }
   // A cut of at least this score has at least this pair_score().
   double least_square(double score) const { return score; }
@@ -54,7 +54,7 @@ class SquareScore {
 };
 
 // Minus the weighted entropy of both sides. With F(x) = x log2 x that is
-// F(a) + F(w - a) - F(w) for the left side and the same for the right one.
+// F(a) + F(w - a) - F(w) for the left side and similarly for the right one.
 class EntropyScore {
  public:
   static constexpr bool kIsEntropy = true;
@@ -67,7 +67,7 @@ class EntropyScore {
     parent_ = side(total);
     weight_ = static_cast<double>(total.weight);
     slack_ = table_->slack(weight_);
-    // Networks, which small nodes go through, score every cut.
+    // Small nodes use networks, which score every cut.
     per_square_ = n_rows > kFewRows ? gain_per_square() : std::numeric_limits<double>::infinity();
   }
   double operator()(WidePair left) const {
@@ -84,7 +84,7 @@ class EntropyScore {
     return (score - parent_ - slack_) * weight_ / per_square_ * (1.0 - 1e-9);
   }
   double slack() const { return slack_; }
-  // No cut scores more that leaves `before` on the left and some of the rows up to `after`. The
+  // Upper bound on cuts that leave `before` on the left and some of the rows up to `after`. The
   // entropy is convex as well, so the corners of pair_bounds (kernels) bound it; they are whole.
   double bound_inside(WidePair before, WidePair after, double, double) const {
     const int64_t ones = after.sum - before.sum;
@@ -103,7 +103,7 @@ class EntropyScore {
 
   // With p the shares of class one on either side and q that of the node, the gain is the weighted
   // sum of the divergences KL(p, q), and the pair_score W times that of (p - q)^2. Their ratio is
-  // an average of second derivatives of KL over the way from q to p. These are convex, and so is
+  // an average of second derivatives of KL between q and p. These are convex, and so is
   // the ratio: it is largest at p = 0 or p = 1.
   double gain_per_square() const {
     constexpr double kInvLn2 = 1.4426950408889634074;
@@ -121,8 +121,8 @@ class EntropyScore {
 };
 
 // Half of the Poisson deviance that a cut removes: a log(m / M) of both sides, where m = a / w is
-// the mean of a side and M that of the node. A side without any count has no mean that a count
-// could have come from; it is no cut, as in scikit-learn.
+// the mean of a side and M that of the node. A side without any count would have mean zero, under
+// which no count is possible; such cuts are rejected, as in scikit-learn.
 class PoissonScore {
  public:
   static constexpr bool kIsEntropy = false;
@@ -142,12 +142,12 @@ class PoissonScore {
   }
   double perfect() const { return std::numeric_limits<double>::infinity(); }
   double removed(double score) const { return score == kNoScore ? score : std::max(0.0, score); }
-  // A side gains w (m log(m / M) - m + M), which is (m - M)^2 w times an average of 1 / (2 x) over
-  // the way from M to m: at most 1 / M, at m = 0.
+  // A side gains w (m log(m / M) - m + M), which is (m - M)^2 w times an average of 1 / (2 x)
+  // between M and m: at most 1 / M, at m = 0.
   double least_square(double score) const {
     return score == kNoScore ? score : (score - slack()) * sum_ * (1.0 - 1e-9);
   }
-  // Of rounding, and of the corners of bound_inside().
+  // Bound on rounding, and on that of the corners of bound_inside().
   double slack() const { return 1e-11 * sum_; }
   // The score is convex in (w, a): the corners of pair_bounds (kernels) bound it. low, high: of the
   // targets of the node.

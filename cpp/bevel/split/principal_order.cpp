@@ -17,7 +17,7 @@ void order_by_component(const double* sums, size_t stride, const std::vector<dou
     total += weight[g];
   }
   for (double& x : mean) x /= total;
-  // Any start that is not orthogonal to the component will do; unequal entries rarely are.
+  // Any start that is not orthogonal to the component works; unequal entries rarely are.
   for (size_t k = 0; k < m; ++k) direction[k] = 1.0 + static_cast<double>(k % 7);
   auto score = [&](size_t g) {
     double sum = 0.0;
@@ -35,7 +35,7 @@ void order_by_component(const double* sums, size_t stride, const std::vector<dou
     double norm = 0.0;
     for (double x : next) norm += x * x;
     norm = std::sqrt(norm);
-    if (!(norm > 0.0)) break;  // all groups have the same means: any order is as good
+    if (!(norm > 0.0)) break;  // all groups have the same means: any order is valid
     for (size_t k = 0; k < m; ++k) direction[k] = next[k] / norm;
   }
   for (size_t g = 0; g < n_groups; ++g) keys[g] = score(g);

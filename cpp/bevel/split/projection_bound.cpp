@@ -11,7 +11,7 @@
 namespace bevel {
 namespace {
 
-// By their bits, which compilers make lanes of; NaN counts as nothing.
+// Compares bits, which compilers vectorise; NaN is ignored.
 BEVEL_WIDE_LOOP int32_t largest_bits(const float* values, size_t n) {
   constexpr int32_t kInfinity = 0x7f800000;
   int32_t largest = 0;

@@ -1,4 +1,4 @@
-// Whether directions may have values on training rows that float32 does not hold.
+// Tests whether directions may overflow float32 on training rows.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,14 @@
 
 namespace bevel {
 
-// The largest size of finite values; NaN counts as nothing.
+// The largest absolute value of finite values; NaN is ignored.
 float largest_size_of(const float* values, size_t n);
 
 class ProjectionBound {
  public:
   // Reads all numeric columns once.
   explicit ProjectionBound(const DatasetView& data);
-  // Where the largest size of a numeric value is known.
+  // For a known largest absolute value of the numeric columns.
   ProjectionBound(const DatasetView& data, double largest_value);
 
   // False when candidates [first, last) are finite on every training row. True may be a false

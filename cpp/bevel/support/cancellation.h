@@ -33,7 +33,7 @@ class CancellationToken {
   void throw_if_cancelled() const {
     if (cancelled()) throw Cancelled{};
   }
-  // Calls the callback; true, and from then on cancelled, when the call is to stop.
+  // Calls the callback; returns true, also in later calls, when the call is to stop.
   bool is_stopped();
   // As is_stopped(), but calls only a few times a second and throws.
   void poll();
@@ -46,7 +46,7 @@ class CancellationToken {
   Clock::time_point last_call_{};
 };
 
-// Makes a token that of the calling thread for as long as this lives.
+// Installs a token on the calling thread during its lifetime.
 class CancellationScope {
  public:
   explicit CancellationScope(CancellationToken& token);
@@ -73,16 +73,16 @@ void poll_token();
 
 }  // namespace cancellation
 
-// Throws Cancelled when the call that this thread works for is to stop. `work`: operations,
-// roughly, that were done since the last poll or will be until the next one; between two polls
-// there should be less than a tenth of a second of it.
+// Throws Cancelled when the call that this thread works for is to stop. `work`: rough number of
+// operations since the last poll or until the next one; between two polls there should be less than
+// a tenth of a second of work.
 inline void poll_cancellation(size_t work = cancellation::kWorkBetweenPolls) {
   cancellation::ThreadState& state = cancellation::state;
   state.work += work;
   if (state.work >= cancellation::kWorkBetweenPolls) cancellation::poll_token();
 }
 
-// As poll_cancellation(work) for step i of a loop whose steps may be as short as a poll.
+// Polls as poll_cancellation(work) in step i of a loop whose steps may be as short as a poll.
 inline void poll_cancellation_at(size_t i, size_t work) {
   constexpr size_t kSteps = 16;
   if (i % kSteps == kSteps - 1) poll_cancellation(kSteps * work);

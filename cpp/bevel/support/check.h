@@ -1,4 +1,4 @@
-// Internal invariants: on in developer builds, free in releases.
+// Internal assertions: enabled in developer builds, removed in releases.
 #pragma once
 
 #include <stdexcept>

@@ -1,5 +1,5 @@
-// Memory for large arrays that are read in no order: in huge pages where the system has them, so
-// that finding a page does not cost more than reading it.
+// Memory for large arrays with random access: in huge pages if available, so that address
+// translation does not cost more than the access.
 #pragma once
 
 #include <cstddef>

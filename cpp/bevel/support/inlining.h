@@ -1,6 +1,6 @@
-// What a compiler shall not copy into its callers: the rare cases of a tight loop, whose registers
-// they would take. And what it always shall: the body of a loop that is compiled for several
-// instruction sets.
+// Attributes against inlining of the rare cases of a tight loop, whose registers they would take,
+// and for inlining of the body of a loop that is compiled for several instruction
+// sets.
 #pragma once
 
 #if defined(_MSC_VER)

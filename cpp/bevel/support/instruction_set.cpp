@@ -26,7 +26,7 @@ bool has_avx512() {
   return has_avx2() && supports((1 << 16) | (1 << 17) | (1 << 28) | (1 << 30) | (1 << 31), 0xe6);
 }
 #elif defined(__clang__)
-// Not every clang knows the names of the levels; processors with these have the others too.
+// Some versions of clang lack the names of the levels; processors with these have the others too.
 bool has_avx2() {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
          __builtin_cpu_supports("bmi") && __builtin_cpu_supports("bmi2");

@@ -1,4 +1,4 @@
-// What this machine can run, for loops that are compiled once per instruction set.
+// Instruction sets of this machine, for loops that are compiled once per instruction set.
 #pragma once
 
 #include <string>

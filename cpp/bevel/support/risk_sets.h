@@ -1,9 +1,9 @@
-// Censored rows of a node: who is at risk and who has an event at each of its event times.
+// Risk sets of a node: the rows at risk and the rows with an event at each of its event times.
 //
 // Times are ranks: the number of the data's event times up to a row's own. A row of rank r that
 // entered at rank e is at risk at the event times e + 1 .. r, and an event of rank r happens at
 // event time r. Rows that are seen from the start enter at rank 0. Events of several causes
-// compete: who has one is no longer at risk of the others.
+// compete: a row with one is no longer at risk of the others.
 #pragma once
 
 #include <algorithm>
@@ -65,7 +65,7 @@ class RiskSets {
   uint32_t rank(size_t k) const { return rank_[k]; }
   double at_risk(size_t k) const { return at_risk_[k]; }
   size_t n_at_risk(size_t k) const { return n_at_risk_[k]; }  // rows
-  // Of all causes together, or of one, from 0 on.
+  // Events of all causes together, or of one, from 0 on.
   double deaths(size_t k) const { return deaths_[k]; }
   double deaths(size_t k, size_t cause) const {
     return n_causes_ == 1 ? deaths_[k] : cause_deaths_[k * n_causes_ + cause];
@@ -75,8 +75,8 @@ class RiskSets {
   uint32_t up_to(size_t row) const { return up_to_[row]; }  // event times up to a row's own
   // Event times before a row entered.
   uint32_t entered(size_t row) const { return entered_.empty() ? 0 : entered_[row]; }
-  // What is left of the row's event after its expectation: the log-rank score, or martingale
-  // residual. Weighted, all of a node add up to zero. All causes together.
+  // The row's event minus its expectation: the log-rank score, or martingale
+  // residual, for all causes together. The weighted sum over a node is zero.
   double score(const SurvivalRow* rows, size_t row) const {
     const double seen = rows[row].event ? 1.0 : 0.0;
     const double hazard = hazard_[up_to_[row]];
@@ -104,7 +104,7 @@ class RiskSets {
     for (size_t k = size(); k-- > 0;) {
       outside += weight[k + 1];
       n_outside += count[k + 1];
-      // Sums of real weights are rounded; those who have the event are at risk.
+      // Sums of real weights are rounded; rows with the event are at risk.
       at_risk_[k] = std::max(at_risk_[k] - outside, deaths_[k]);
       n_at_risk_[k] -= n_outside;
     }

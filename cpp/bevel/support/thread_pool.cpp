@@ -9,7 +9,7 @@
 namespace bevel {
 namespace {
 
-// Least operations of a job that is worth handing over.
+// Least number of operations of a job that is worth another thread.
 constexpr size_t kWorkOfJob = 1 << 14;
 
 }  // namespace
@@ -35,7 +35,7 @@ void ThreadPool::run(const Progress& progress) {
   throw_if_cancelled();
 }
 
-// A system that is out of threads starts fewer; the jobs are divided among those there are.
+// If the system cannot start all threads, the jobs are divided among those that were started.
 bool ThreadPool::start_threads() {
   threads_.reserve(static_cast<size_t>(n_threads_));
   try {

@@ -1,6 +1,6 @@
 // A pool of threads for one call. No thread outlives the call, so fork() is safe between calls.
 // Jobs (trees) are taken in order; idle threads take parts of a running job, and a thread that
-// waits for parts works on parts meanwhile. Results must not depend on which thread does what.
+// waits for parts works on parts meanwhile. Results must not depend on the thread of a job.
 #pragma once
 
 #include <atomic>
@@ -58,7 +58,7 @@ class ThreadPool {
   bool start_threads();
   void work_alone();
   void worker_loop(int worker);
-  // Waits until all is done or the time is over; true when done.
+  // Waits until all is done or the time is up; returns true when done.
   bool wait_for(std::chrono::milliseconds time);
   void cancel();
   void join();
@@ -86,8 +86,8 @@ class Parts {
   explicit Parts(ThreadPool& pool) : pool_(pool) {}
   ~Parts();  // drops parts that no thread has begun, waits for the others
   void offer(ThreadPool::Work work);
-  // Works on parts until its own are done; throws what they threw. `any` allows parts of others,
-  // which use the worker's work space.
+  // Works on parts until its own are done; rethrows their exceptions. `any` allows parts of other
+  // jobs, which use the worker's work space.
   void wait(int worker, bool any);
 
  private:

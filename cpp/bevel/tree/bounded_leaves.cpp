@@ -8,7 +8,7 @@
 namespace bevel {
 namespace {
 
-// Shares of two classes in the leaves, again by the share of class 1.
+// Recomputes the shares of two classes in the leaves from the share of class 1.
 void write_shares(NodeStore& nodes) {
   NodeStore old = std::move(nodes);
   nodes = old;

@@ -1,4 +1,4 @@
-// Makes a grown tree monotone: its leaves are cut to the bounds of value_bounds.h.
+// Makes a grown tree monotone: its leaves are clipped to the bounds of value_bounds.h.
 #pragma once
 
 #include "bevel/projection/direction_constraints.h"
@@ -6,8 +6,8 @@
 
 namespace bevel {
 
-// leaf_value has what each node would predict alone, also inner ones: the mean or median, or the
-// share of class 1. After it, leaf_value is that of leaves alone, or in classification empty.
+// leaf_value has the prediction of each node, including inner ones: the mean or median, or the
+// share of class 1. Afterwards, leaf_value is that of leaves alone, or empty in classification.
 void bound_leaves(NodeStore& nodes, const DirectionConstraints& constraints, bool is_regression);
 
 }  // namespace bevel

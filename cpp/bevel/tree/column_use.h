@@ -1,4 +1,4 @@
-// How trees read the columns of the data, from which follows how columns are best held.
+// How trees read the columns of the data, which determines how columns are stored.
 #pragma once
 
 #include <bit>
@@ -36,7 +36,7 @@ inline bool worth_copying(size_t features_per_node, size_t n_rows, size_t n_colu
 }
 
 // Whether screening by codes will save more than computing the codes costs: columns that do not fit
-// the cache are read repeatedly by nodes of many rows.
+// in the cache are read repeatedly by nodes of many rows.
 inline bool worth_coding(const Options& options, const DatasetView& data, size_t n_trees) {
   constexpr size_t kMinRows = 256;
   const auto n_columns = static_cast<size_t>(data.n_features);

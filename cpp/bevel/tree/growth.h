@@ -1,6 +1,6 @@
-// Which node of a tree is split next and when growth stops, where the number of leaves is limited
-// or the best leaf comes first. How nodes are searched and split is the splitter's part: one by one
-// on projected values in forests, by histograms in boosting.
+// Chooses the node of a tree to split next, and when growth stops, if the number of leaves is
+// limited or the best leaf comes first. The splitter searches and splits nodes: one by one on
+// projected values in forests, by histograms in boosting.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +16,10 @@
 
 namespace bevel {
 
-// What makes a node a leaf whatever its candidates are.
+// Limits that make a node a leaf regardless of its candidates.
 struct NodeLimits {
   int32_t max_depth = -1;  // -1: no limit
-  size_t min_rows = 2;     // of a node that is split
+  size_t min_rows = 2;     // rows of a node that is split
   size_t min_side_rows = 1;
   double min_side_weight = 0.0;
 
@@ -29,7 +29,7 @@ struct NodeLimits {
   }
 };
 
-// In which order, and how far.
+// Order of growth, and its limit.
 struct GrowthRule {
   Growth order = Growth::best_first;  // not depth_first, which TreeBuilder does by itself
   int64_t max_leaves = 0;             // 0: no limit
@@ -103,7 +103,7 @@ std::vector<GrowingNode<Node>> grow_frontier(Splitter& splitter, Node root, cons
   return nodes;
 }
 
-// Nodes in the order of files. write(store, node, is_leaf) appends a node and returns its number.
+// Nodes in preorder. write(store, node, is_leaf) appends a node and returns its number.
 template <class Node, class Write>
 NodeStore to_preorder(const std::vector<GrowingNode<Node>>& nodes, Write write) {
   NodeStore store;

@@ -1,4 +1,4 @@
-// Definitions of TreeBuilder: what leaves hold.
+// Definitions of TreeBuilder: contents of leaves.
 #pragma once
 
 #include <algorithm>
@@ -49,7 +49,7 @@ double TreeBuilder<Criterion>::leaf_value(const NodeItem& item,
   } else {
     const auto* rows = data_rows(item.level, w);
     auto row_of = [&](size_t i) { return rows ? (*rows)[tree_->rows[i]] : tree_->rows[i]; };
-    // Differences to the first target: a leaf of equal targets has exactly their value.
+    // Differences from the first target: a leaf of equal targets has exactly their value.
     const TrainingRowData& row_data = tree_->row_data;
     const double first = row_data.targets[row_of(item.start)];
     double sum = 0.0, weights = 0.0;
@@ -60,7 +60,7 @@ double TreeBuilder<Criterion>::leaf_value(const NodeItem& item,
       weights += weight;
     }
     double value = first + sum / weights;
-    // Means of counts are not negative, but for rounding.
+    // Means of counts are not negative, except by rounding.
     if constexpr (std::is_base_of_v<PoissonCriterion, Criterion>) value = std::max(value, 0.0);
     BEVEL_CHECK(weights > 0.0 && std::isfinite(value));
     return value;
@@ -80,8 +80,8 @@ int32_t TreeBuilder<Criterion>::open(const NodeItem& item, NodeStore& nodes,
   return node;
 }
 
-// Targets lie anywhere in memory. Looked up one after the other, as leaves come up, each costs a
-// wait; looked up together they overlap.
+// Targets are scattered in memory. Looked up one by one, each costs a cache miss; looked up
+// together, the misses overlap.
 template <class Criterion>
 void TreeBuilder<Criterion>::fill_single_row_leaves(NodeStore& nodes,
                                                     Workspace<Criterion>& w) const {

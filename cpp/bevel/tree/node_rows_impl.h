@@ -17,7 +17,7 @@ constexpr size_t kBlockBytes[kBlockLevels] = {kCacheBytes, size_t{384} << 10};
 // A block whose columns are partitioned at every split: rows stay together, so it may be larger.
 constexpr size_t kDenseBlockBytes = size_t{16} << 20;
 constexpr size_t kMinBlockRows = 64;
-// Below this the columns of a dense block are left as they are and rows are listed.
+// For fewer rows the columns of a dense block are not partitioned, and rows are listed.
 constexpr size_t kMinDenseRows = 32;
 
 inline Candidates as_candidate(const SplitRecord& split) {
@@ -49,8 +49,8 @@ const float* TreeBuilder<Criterion>::project(const NodeItem& item, const SplitRe
   return w.finder.project(0, view(item, w), growing::as_candidate(split), w.values.data());
 }
 
-// Stable, so that rows stay ascending:  [l r l l r]  ->  [l l l | r r]. In a dense block it is the
-// columns that are partitioned, and the list of rows goes on counting 0, 1, 2, ...
+// Stable, so that rows stay ascending:  [l r l l r]  ->  [l l l | r r]. In a dense block the
+// columns are partitioned, and the list of rows continues to count 0, 1, 2, ...
 template <class Criterion>
 size_t TreeBuilder<Criterion>::partition(const NodeItem& item, const SplitRecord& split,
                                          const float* values, Workspace<Criterion>& w) {
@@ -111,7 +111,7 @@ void TreeBuilder<Criterion>::close_groups(const NodeItem& item, const SplitRecor
   left.open = right.open = constraints_.after(item.open, own);
 }
 
-// Copies the rows of a subtree together once they fit a cache, if it will read them often enough.
+// Copies the rows of a subtree together once they fit in a cache, if it reads them often enough.
 template <class Criterion>
 void TreeBuilder<Criterion>::compact(NodeItem& item, Workspace<Criterion>& w) {
   const size_t n = item.end - item.start;

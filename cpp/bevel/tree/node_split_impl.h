@@ -28,11 +28,11 @@ bool TreeBuilder<Criterion>::begin_node(const NodeItem& item, Workspace<Criterio
   const size_t n = item.end - item.start;
   w.criterion.begin_node(tree_->stats.data() + item.start, n);
   if (!node_limits_.allow_split(n, w.criterion.weight(), item.depth)) return false;
-  if (options_.threshold == ThresholdRule::purely_random) return true;  // purity is not looked at
+  if (options_.threshold == ThresholdRule::purely_random) return true;  // purity does not matter
   return options_.split_pure_nodes || !is_pure(item, w);
 }
 
-// No cut can be better than another.
+// Whether no cut can be better than another.
 template <class Criterion>
 bool TreeBuilder<Criterion>::is_pure(const NodeItem& item, const Workspace<Criterion>& w) const {
   if (w.criterion.pure()) return true;
@@ -44,7 +44,7 @@ template <class Criterion>
 bool TreeBuilder<Criterion>::same_targets(const NodeItem& item,
                                           const Workspace<Criterion>& w) const {
   if constexpr (std::is_same_v<Criterion, WideCriterion>) {
-    // Equal targets with whole weights have equal means on the grid: a look at what is at hand.
+    // Equal targets with whole weights have equal means on the grid, which is a quick test.
     if (tree_->weight_unit == 1.0) {
       const WidePair* p = tree_->stats.data();
       const WidePair first = p[item.start];
@@ -77,7 +77,7 @@ template <class Criterion>
 bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterion>& w, int worker,
                                         SplitRecord& out) {
   NodeView node = view(item, w);
-  // All cuts of a pure node are alike, and the first would take off one row at a time.
+  // All cuts of a pure node are equivalent, and the first would split off one row at a time.
   if (options_.split_pure_nodes && is_pure(item, w)) node.threshold = ThresholdRule::purely_random;
   Stream stream(item.key, Purpose::candidates);
   BestSplit found;
@@ -87,7 +87,7 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
   w.open = &item.open;
   for (size_t f = 0; f < samplers_.size(); ++f) sample(f, rows, stream, w);
   search_drawn(item, node, 0, stream, w, worker, found);
-  // A forest on single features goes on until one of them can be cut.
+  // A forest on single features continues until one of them can be cut.
   size_t first = 0;
   for (int redraws = 0; !is_cut(found); ++redraws) {
     if constexpr (std::is_base_of_v<SurvivalNode, Criterion>)
@@ -99,7 +99,7 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
         asked |= samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
       } else if (redraws < growing::kMaxRedraws) {
         sample(f, rows, stream, w);
-        asked = true;  // though a draw may come back empty
+        asked = true;  // even if a draw is empty
       }
     }
     if (!asked) break;
@@ -118,10 +118,10 @@ bool TreeBuilder<Criterion>::find_split(const NodeItem& item, Workspace<Criterio
   return keeps;
 }
 
-// Whether a direction, from `first` on, tells rows of the node apart, though no cut of it may be
-// admissible. Survival trees then stop, as random survival forests do. Drawing on until a direction
-// has a cut that leaves enough rows on both sides gives up to twice as many leaves where most
-// columns are indicators, and curves of small leaves are noisy: concordance falls
+// Whether a direction, from `first` on, separates rows of the node, though no cut of it may be
+// admissible. Survival trees then stop, as random survival forests do. Drawing further until a
+// direction has a cut that leaves enough rows on both sides gives up to twice as many leaves where
+// most columns are indicators, and curves of small leaves are noisy: concordance falls
 // (docs/design/survival.md).
 template <class Criterion>
 bool TreeBuilder<Criterion>::any_varies(const NodeView& node, size_t first,
@@ -182,7 +182,7 @@ void TreeBuilder<Criterion>::search_pure(const NodeView& node, size_t first, Str
   }
 }
 
-// Purely random trees look at one direction: a nominal column as often as columns are nominal.
+// Purely random trees use one direction: a nominal column as often as columns are nominal.
 template <class Criterion>
 void TreeBuilder<Criterion>::keep_one(Stream& stream, size_t first, Candidates& candidates) const {
   std::vector<size_t> numeric, nominal;
@@ -208,8 +208,8 @@ void TreeBuilder<Criterion>::keep_one(Stream& stream, size_t first, Candidates& 
   candidates.close();
 }
 
-// A large node is searched by all idle threads, each with some of the candidates. The order of cuts
-// is total, so the best one does not depend on which thread searched what.
+// All idle threads search a large node, each with some of the candidates. The order of cuts is
+// total, so the best one does not depend on the division among threads.
 template <class Criterion>
 void TreeBuilder<Criterion>::search(const NodeView& node, size_t first, size_t last,
                                     Workspace<Criterion>& w, int worker, BestSplit& found) {
@@ -257,7 +257,7 @@ void TreeBuilder<Criterion>::record(const NodeView& node, BestSplit& found, Work
                        p_values.begin() + static_cast<ptrdiff_t>(first) + n);
   out.gain = w.criterion.gain(cut.score);
   const bool category = index[0] < data_.n_features && data_.levels[index[0]] > 0;
-  // Values that the node's rows do not have go to the heavier child.
+  // Values that do not occur in the node go to the heavier child.
   const bool heavier_left = cut.weight_left * 2.0 >= w.criterion.weight();
   const bool missing_left = cut.has_missing ? cut.missing_left : heavier_left;
   out.flags =
@@ -265,7 +265,7 @@ void TreeBuilder<Criterion>::record(const NodeView& node, BestSplit& found, Work
   out.threshold = category ? 0.0f : cut.threshold();
   if (category) out.level_bits = found.levels.words();
   if constexpr (!Criterion::kPreciseGain) {
-    // One side outweighs the other beyond rounding: no split.
+    // One side outweighs the other beyond rounding: there is no split.
     if (cut.score == kNoScore) return;
     if (w.goes_left.size() < node.n) w.goes_left.resize(node.n);
     find_sides(out, w.values.data(), node.n, w.goes_left.data());

@@ -13,18 +13,18 @@ namespace bevel {
 constexpr uint8_t kMissingLeft = 1;
 constexpr uint8_t kCategoryNode = 2;
 
-// Sums of huge weights do not become infinite by being stored.
+// Keeps sums of huge weights finite when they are stored.
 inline float finite_float(double value) {
   return static_cast<float>(std::min(value, double{std::numeric_limits<float>::max()}));
 }
 
-// A split as it is stored: the direction, the cut and what became of it.
+// A split in the form that is stored: the direction, the cut and the result.
 struct SplitRecord {
   std::vector<int32_t> index;
   std::vector<float> coefficient;
-  std::vector<float> p_value;        // of the coefficients, empty unless recorded
+  std::vector<float> p_value;        // p-values of the coefficients, empty unless recorded
   std::vector<uint32_t> level_bits;  // category nodes
-  std::vector<int32_t> inherited;    // what the node's models leave for its children, per family
+  std::vector<int32_t> inherited;    // left by the node's models for its children, per family
   float threshold = 0.0f;
   uint8_t flags = 0;
   double gain = 0.0;
@@ -49,7 +49,7 @@ struct NodeStore {
   std::vector<uint32_t> bits;
 
   size_t size() const { return right.size(); }
-  // Gives back what growing has allocated in advance.
+  // Releases memory that was reserved during growth.
   void shrink() {
     for (auto* array : {&right, &entry_index, &bits_index}) array->shrink_to_fit();
     for (auto* array : {&threshold, &gain, &weight, &entry_weight, &entry_p_value})
@@ -75,7 +75,7 @@ struct NodeStore {
     entry_index.push_back(index);
     entry_weight.push_back(value);
   }
-  // One for each entry so far.
+  // Adds a p-value of NaN for each entry so far that has none.
   void fill_p_values() {
     entry_p_value.resize(entry_index.size(), std::numeric_limits<float>::quiet_NaN());
   }
@@ -99,14 +99,14 @@ struct NodeStore {
   }
 };
 
-// A subtree that was grown elsewhere and belongs in the place of node `position`.
+// A subtree that was grown elsewhere and replaces node `position`.
 struct Graft {
   int32_t position;
   NodeStore subtree;
   std::vector<Graft> grafts;
 };
 
-// Puts all grafts, in ascending order of position, into their places.
+// Inserts all grafts, in ascending order of position.
 NodeStore assemble(NodeStore trunk, std::vector<Graft> grafts);
 
 }  // namespace bevel

@@ -25,12 +25,12 @@ struct NodeItem {
   size_t start, end;
   NodeKey key;
   int32_t depth;
-  int32_t parent;  // whose right child it is; -1: a left child or the root
-  int level;       // block its rows are numbered in; 0: the tree's own columns
-  bool dense;      // its rows are a run in each column of its block, and are kept so
+  int32_t parent;                     // node whose right child it is; -1: a left child or the root
+  int level;                          // block its rows are numbered in; 0: the tree's own columns
+  bool dense;                         // its rows are contiguous in each column of its block
   size_t out_start = 0, out_end = 0;  // of the rows out of the bag, if a family needs them
-  std::vector<int32_t> inherited{};   // per family: what the parent's models leave, if anything
-  OpenGroups open{};                  // groups of features that the path may go on with
+  std::vector<int32_t> inherited{};   // per family: left by the parent's models, if anything
+  OpenGroups open{};                  // groups of features that are open on the path
 };
 
 template <class Criterion>
@@ -50,7 +50,7 @@ class TreeBuilder {
     NodeStore nodes;
     std::vector<Graft> grafts;
   };
-  // A node that waits for its turn, with the best split that was found.
+  // A node on the frontier, with the best split that was found.
   struct WaitingNode {
     NodeItem item{};
     SplitRecord split;
@@ -59,14 +59,14 @@ class TreeBuilder {
     double gain() const { return split.gain; }
     bool is_splittable() const { return has_split; }
   };
-  // The builder at work on such nodes, see growth.h.
+  // The splitter of such nodes, see growth.h.
   struct FrontierSplitter;
 
   Subtree grow_depth_first(const NodeItem& root, int worker);
   NodeStore grow_in_order(int worker);
 
   NodeItem root() const;
-  // Sets the criterion's totals; false when the node must be a leaf whatever its candidates.
+  // Sets the criterion's totals; false when the node must be a leaf regardless of its candidates.
   bool begin_node(const NodeItem& item, Workspace<Criterion>& w);
   bool is_pure(const NodeItem& item, const Workspace<Criterion>& w) const;
   bool same_targets(const NodeItem& item, const Workspace<Criterion>& w) const;
@@ -74,7 +74,7 @@ class TreeBuilder {
   bool any_varies(const NodeView& node, size_t first, Workspace<Criterion>& w) const;
   bool find_split(const NodeItem& item, Workspace<Criterion>& w, int worker, SplitRecord& out);
   void sample(size_t family, NodeRows node, Stream& stream, Workspace<Criterion>& w) const;
-  // Lets the candidates from `first` on hold the constraints, leaves one if it is to be the only
+  // Applies the constraints to the candidates from `first` on, keeps one if it is to be the only
   // one, and searches them.
   void search_drawn(const NodeItem& item, const NodeView& node, size_t first, Stream& stream,
                     Workspace<Criterion>& w, int worker, BestSplit& found);
@@ -90,10 +90,10 @@ class TreeBuilder {
                    Workspace<Criterion>& w);
   // Whether a partition has left rows on both sides.
   bool is_inside(size_t middle, const NodeItem& item) const;
-  // Gives the children their rows out of the bag, and what the node's models leave them.
+  // Gives the children their rows out of the bag, and the state left by the node's models.
   void split_out_of_bag_rows(const NodeItem& item, const SplitRecord& split,
                              Workspace<Criterion>& w, NodeItem& left, NodeItem& right);
-  // Leaves the children the groups of features that a split leaves open.
+  // Gives the children the groups of features that stay open after a split.
   void close_groups(const NodeItem& item, const SplitRecord& split, NodeItem& left,
                     NodeItem& right) const;
   void find_sides(const SplitRecord& split, const float* values, size_t n,
@@ -104,9 +104,9 @@ class TreeBuilder {
                  Workspace<Criterion>& w) const;
   void fill_single_row_leaves(NodeStore& nodes, Workspace<Criterion>& w) const;
   float node_weight(const Workspace<Criterion>& w) const;
-  // What a leaf with the rows of a node predicts, in regression.
+  // Prediction of a leaf with the rows of a node, in regression.
   double leaf_value(const NodeItem& item, const Workspace<Criterion>& w) const;
-  // Appends a node; a tree that is to be monotone also notes what the node would predict alone.
+  // Appends a node; a monotone tree also stores the prediction of the node itself.
   int32_t open(const NodeItem& item, NodeStore& nodes, const Workspace<Criterion>& w) const;
 
   const float* const* columns(int level, const Workspace<Criterion>& w) const {
@@ -146,7 +146,7 @@ class TreeBuilder {
   std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces_;
   const Kernels& kernels_;
   ThreadPool& pool_;
-  Limits limits_;  // of the sides of a split
+  Limits limits_;  // limits of the sides of a split
   NodeLimits node_limits_;
   size_t touched_per_node_;  // features read for one row of a node
   bool exceeds_cache_;       // too large for a cache

@@ -1,6 +1,6 @@
 // Definitions of TreeBuilder, included by the one file that compiles them: here depth-first growth,
-// and the work on a node for the orders of growth.h; elsewhere how a node is split, where its rows
-// go and what leaves hold.
+// and the work on a node for the orders of growth.h; other files split nodes, move their rows and
+// make leaves.
 #pragma once
 
 #include <algorithm>
@@ -45,8 +45,8 @@ TreeBuilder<Criterion>::TreeBuilder(const Options& options, const DatasetView& d
   node_limits_.min_side_rows = limits_.min_rows;
 }
 
-// Every split sends rows to both sides. Were one to send none, the node would be its own child for
-// ever; it becomes a leaf instead. Its rows have kept their order.
+// Every split sends rows to both sides. If one sent none, the node would be its own child without
+// end; it becomes a leaf instead. Its rows have kept their order.
 template <class Criterion>
 bool TreeBuilder<Criterion>::is_inside(size_t middle, const NodeItem& item) const {
   const bool inside = item.start < middle && middle < item.end;
@@ -104,7 +104,9 @@ typename TreeBuilder<Criterion>::Subtree TreeBuilder<Criterion>::grow_depth_firs
       const bool has_values = w.criterion.is_regression() || constraints_.is_monotone();
       result.grafts.push_back({nodes.open(0.0f, has_values), {}, {}});
       part_of_graft.push_back(part);
-      if constexpr (requires { w.criterion.n_leaf_values(); })  // until the subtree takes its place
+      if constexpr (requires {
+                      w.criterion.n_leaf_values();
+                    })  // until it is replaced by the subtree
         nodes.output_value.resize(nodes.output_value.size() + w.criterion.n_leaf_values(), 0.0);
       nodes.close();
       continue;

@@ -1,4 +1,4 @@
-// What one tree is grown on: the rows of its bag with what they carry, and the columns it may read.
+// Training data of one tree: the rows of its bag with their data, and the columns it may read.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ struct TreeData {
   TrainingRowData row_data;
   double total_weight = 0.0;         // in the units of the criterion
   double weight_unit = 1.0;          // weight of the criterion per unit of weight
-  double gain_unit = 1.0;            // gains as they are kept per unit of gain
+  double gain_unit = 1.0;            // stored gains per unit of gain
   Candidates axes;                   // directions that all nodes share
   std::vector<uint32_t> out_of_bag;  // rows of `columns`; empty unless a family needs them
   std::vector<uint32_t> data_rows;   // row of `columns` -> row of the data; empty: the same

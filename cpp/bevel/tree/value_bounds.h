@@ -1,4 +1,4 @@
-// Bounds of leaf values that make a tree monotone: where a direction must only raise predictions,
+// Bounds on leaf values that make a tree monotone: where a direction must only raise predictions,
 // all leaves on its left stay below a value, and all leaves on its right above it.
 #pragma once
 
@@ -25,8 +25,8 @@ struct ValueBounds {
   double clamp(double value) const { return std::min(std::max(value, low), high); }
 };
 
-// Bounds of the children of a node by what each of them would predict alone. push: 1 where values
-// must not fall from left to right, -1 where they must not rise, 0 where they may do either.
+// Bounds of the children of a node by their own predictions. push: 1 where values must not fall
+// from left to right, -1 where they must not rise, 0 where they may do either.
 inline std::pair<ValueBounds, ValueBounds> bound_children(const ValueBounds& node, int push,
                                                           double left, double right) {
   std::pair<ValueBounds, ValueBounds> children{node, node};
@@ -37,8 +37,8 @@ inline std::pair<ValueBounds, ValueBounds> bound_children(const ValueBounds& nod
   return children;
 }
 
-// Bounds of all nodes of a grown tree. push(node): of its split; value(node): what it would predict
-// alone, asked for the children of splits that push.
+// Bounds of all nodes of a grown tree. push(node): push of its split; value(node): its own
+// prediction, called for the children of splits that push.
 template <class Push, class Value>
 std::vector<ValueBounds> bound_nodes(const NodeStore& nodes, Push push, Value value) {
   std::vector<ValueBounds> bounds(nodes.size());

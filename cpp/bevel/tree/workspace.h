@@ -22,7 +22,7 @@ struct Block {
 
 constexpr int kBlockLevels = 2;
 
-// A regression leaf of one row, whose value is still to be looked up.
+// A regression leaf of one row, whose value is not looked up yet.
 struct SingleRowLeaf {
   int32_t node;
   uint32_t row;  // of the data
@@ -40,13 +40,13 @@ struct Workspace {
   Criterion criterion;
   std::vector<SamplerScratch> samplers;  // one per family
   Candidates candidates;
-  const OpenGroups* open = nullptr;  // of the node
+  const OpenGroups* open = nullptr;  // open groups of the node
   std::vector<float> values;         // projected values of the last split found
   std::vector<float> column;
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;
   std::vector<typename CarriedStats<Criterion>::type> stats;
-  std::vector<float> out_values;  // the same for rows out of the bag
+  std::vector<float> out_values;  // projected values of rows out of the bag
   std::vector<uint32_t> out_rows;
   std::vector<uint8_t> out_sides;
   std::vector<int32_t> inherited;  // per family

@@ -113,7 +113,7 @@ __all__ = [
     "voting_points",
 ]
 
-if not TYPE_CHECKING:  # a type checker would take any name for an attribute
+if not TYPE_CHECKING:  # a type checker would otherwise accept any attribute
 
     def __getattr__(name: str) -> Any:
         if name in results.__all__:

@@ -1,4 +1,4 @@
-"""A fitted forest under analysis: its trees, names and training rows, which are given again."""
+"""A fitted forest under analysis: its trees, names, and training rows given again."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class AnalysedForest:
     estimator : ObliqueForest, ObliqueBoosting or ObliqueIsolationForest
         The fitted estimator.
     fitted : FittedForest
-        Its forest, in memory.
+        Forest of the estimator, in memory.
     n_threads : int
         Threads to use.
     caller : str
@@ -69,7 +69,7 @@ class AnalysedForest:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Of the features; x0, x1, ... if the fit saw none."""
+        """Names of the features; x0, x1, ... if the fit saw none."""
         return self.fitted.names
 
     @property
@@ -79,7 +79,7 @@ class AnalysedForest:
 
     @property
     def output_name(self) -> str:
-        """What the forest predicts, in the middle of a sentence."""
+        """Name of the prediction, in the middle of a sentence."""
         return "prediction" if self.fitted.survival is None else "risk"
 
     @property
@@ -88,7 +88,7 @@ class AnalysedForest:
         return self.fitted.hard
 
     def encode(self, X: Any) -> npt.NDArray[np.float32]:
-        """Rows as trees read them: scaled, with level codes in nominal columns."""
+        """Rows as the trees read them: scaled, with level codes in nominal columns."""
         return encode_rows(self.estimator, X)
 
     def target(self, y: Any, n_rows: int) -> Target:
@@ -97,41 +97,41 @@ class AnalysedForest:
 
     def training_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises if they are other rows."""
-        known_bags(self.fitted, self.caller)  # refuses a forest before rows are read
+        known_bags(self.fitted, self.caller)  # raises before rows are read
         return training_rows_of(self.fitted, self.encode(X), y, self.caller)
 
     def leaf_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[LeafRows, TrainingRows, Weighting]:
-        """The rows of the fit in their leaves; raises if they do not give what leaves predict."""
+        """The rows of the fit in their leaves; raises if they contradict the leaf predictions."""
         known_bags(self.fitted, self.caller)
         rows = self.encode(X)
         return leaf_rows_of(self.fitted, rows, y, sample_weight, self.caller, self.n_threads)
 
     def kept_targets(self) -> KeptTargets | None:
-        """Training targets of the leaves, if they were kept; of a regressor."""
+        """Training targets of the leaves of a regressor, if they were kept."""
         return self.fitted.kept_targets
 
     def honest_bags(self) -> Bags:
-        """How the bags were drawn; raises unless they leave rows out that no tree learnt from."""
+        """How the bags were drawn; raises unless each tree has rows it has not seen."""
         return bags_that_leave_rows_out(self.fitted, self.caller)
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
-        """The same of a forest whose bags leave rows out that no tree has learnt from."""
+        """The rows of the fit with their bags; raises unless each tree has rows it has not seen."""
         self.honest_bags()
         rows = out_of_bag_rows(self.fitted, self.encode(X), y, self.caller)
         self.check_some_row_is_out(rows)
         return rows
 
     def recognised_rows(self, encoded: npt.NDArray[np.float32], y: Any) -> TrainingRows | None:
-        """The rows of the fit, if these are; None for others, and where bags are not known."""
+        """The rows of the fit; None for other rows, and if bags are not known."""
         try:
             return training_rows_of(self.fitted, encoded, y, self.caller)
         except ValueError:  # other rows, or bags that cannot be drawn again
             return None
 
     def leaves_rows_out(self) -> bool:
-        """Whether bags leave rows out that no tree has learnt from."""
+        """Whether each tree has rows it has not seen."""
         try:
             self.honest_bags()
         except NoOutOfBagError:
@@ -160,17 +160,17 @@ def read_forest(
     Parameters
     ----------
     estimator : object
-        A fitted estimator, or what was read of one already.
+        A fitted estimator, or an `AnalysedForest`.
     caller : str
         Name of the function, for messages.
     trees_only : bool, default=False
-        Whether the function looks at single trees and their splits, so that it may have boosted
-        ones; others need trees that each predict the target.
+        Whether the function only reads single trees and their splits, so that boosted trees are
+        allowed; others need trees that each predict the target.
     leaves_only : bool, default=False
-        Whether the function looks at nothing but the leaves of rows, so that it may have an
-        isolation forest.
+        Whether the function only reads the leaves of rows, so that an isolation forest is
+        allowed.
     several_outputs : bool, default=False
-        Whether the function reads no predictions, so that it may have a forest of several outputs.
+        Whether the function reads no predictions, so that several outputs are allowed.
     """
     if isinstance(estimator, AnalysedForest):
         return estimator

@@ -1,4 +1,4 @@
-"""Boosted trees under analysis: each output as a forest of numbers whose mean is the sum."""
+"""Boosted trees under analysis: each output as a regression forest whose mean is the sum."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ R = TypeVar("R")
 def explains_sums(
     function: Callable[Concatenate[Any, P], R],
 ) -> Callable[Concatenate[Any, P], R]:
-    """Let a function of averaged forests explain boosted ones, on the scale of their sums.
+    """Decorator that lets a function of averaged forests explain boosted ones, by their sums.
 
     It is called for each output with a forest whose mean prediction is that output's sum of trees.
-    Results of several outputs are stacked as those of classes are. They must have the fields
+    Results of several outputs are stacked like those of classes. They must have the fields
     `values`, `classes` and `output_name`.
     """
 
@@ -64,7 +64,7 @@ def explains_sums(
 
 
 def output_names(model: ObliqueBoosting) -> list[str]:
-    """What the sums of each output are."""
+    """Names of the sums of each output."""
     fitted = model.fitted_forest_
     additive = fitted.additive
     assert additive is not None

@@ -1,4 +1,4 @@
-"""Checks of arguments that several functions take: counts and flags."""
+"""Checks of common arguments: counts and flags."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ __all__ = ["check_count", "check_flag", "check_out_of_bag", "check_place"]
 
 
 def check_count(name: str, value: object, low: int = 1) -> int:
-    """A whole number from `low` as an int; raises if it is none."""
+    """A whole number of at least `low` as an int; raises for other values."""
     required = f"an integer of at least {low}"
     remedy = f"Write for example {name}={max(low, 10)}."
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
@@ -22,7 +22,7 @@ def check_count(name: str, value: object, low: int = 1) -> int:
 
 
 def check_flag(name: str, value: object) -> bool:
-    """True or False; raises for other values, of which a text such as "no" would count as True."""
+    """True or False; raises for other values, as a text such as "no" would count as True."""
     if not Flag().describes(value):
         raise wrong_type(name, str(Flag()), value, f"Write for example {name}=False.")
     return bool(value)
@@ -39,7 +39,7 @@ def check_out_of_bag(value: object) -> bool | None:
 
 
 def check_place(name: str, value: object, size: int) -> None:
-    """Raise unless it is the number of one of `size` things, from either end."""
+    """Raise unless it is an index into a sequence of length `size`, from either end."""
     required, remedy = f"an integer from 0 to {size - 1}", f"There are {size}."
     if not isinstance(value, int | np.integer) or isinstance(value, bool):
         raise wrong_type(name, required, value, remedy)

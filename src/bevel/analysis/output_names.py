@@ -1,4 +1,4 @@
-"""What the outputs of a result are: classes, or quantiles of boosting."""
+"""Names of the outputs of a result: classes, or quantiles of boosting."""
 
 from __future__ import annotations
 
@@ -14,17 +14,17 @@ PREDICTIONS, SCORES, QUANTILES = "prediction", "score", "quantile"
 
 
 def name_of_output(of_all: str, label: Any) -> str:
-    """What one of several outputs is, in the middle of a sentence."""
+    """Name of one of several outputs, in the middle of a sentence."""
     if of_all == QUANTILES:
-        return str(label)  # "quantile 0.9"
+        return str(label)  # such as "quantile 0.9"
     return f"{'score' if of_all == SCORES else 'probability'} of {called(str(label))}"
 
 
 def noun_of_outputs(of_all: str) -> str:
-    """One of the outputs, as in the title of a legend."""
+    """Noun for one of the outputs, as in the title of a legend."""
     return "quantile" if of_all == QUANTILES else "class"
 
 
 def measured(of_all: str) -> str:
-    """What the numbers of all outputs are."""
+    """Name of the values of all outputs."""
     return {QUANTILES: "prediction", SCORES: "score"}.get(of_all, "probability")

@@ -1,4 +1,4 @@
-"""How results print: a title and a few aligned lines, or a small table; in notebooks as HTML."""
+"""Printing of results: a title and a few aligned lines, or a small table; in notebooks as HTML."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ Lines = Sequence[tuple[str, float | str]]
 
 @dataclass(frozen=True)
 class PrintedTable:
-    """What is shown of a result.
+    """A table that represents a result in print.
 
     Attributes
     ----------
     title : str
-        What the result is; may be empty.
+        Title of the result; may be empty.
     header : sequence of str
-        Names of the columns; empty: rows are names and values below each other.
+        Names of the columns; empty: each row is a name and a value.
     rows : sequence of sequences
         Cells: text, or numbers that are written with four digits.
     notes : sequence of str
-        Written below.
+        Lines below the table.
     """
 
     title: str
@@ -68,7 +68,7 @@ class PrintedResult(ABC):
 
     @abstractmethod
     def _printed(self) -> PrintedTable:
-        """What is printed."""
+        """The table to print."""
 
     def __repr__(self) -> str:
         return self._printed().text()
@@ -78,7 +78,7 @@ class PrintedResult(ABC):
 
 
 class PrintedText:
-    """A result whose text a notebook shows as it is."""
+    """A result whose text a notebook shows verbatim."""
 
     def _repr_html_(self) -> str:
         return html_text(repr(self))
@@ -93,14 +93,14 @@ def data_frame(columns: Mapping[Any, Any], index: str | None = None) -> Any:
 
 
 def described(title: str, lines: Lines) -> str:
-    """Text of a result: what it is, then names and values below each other."""
+    """Text of a result: its title, then a line for each name and value."""
     shown = [(printable(name), printable(_text(value))) for name, value in lines]
     width = max(_width(name) for name, _ in shown)
     return "\n".join([printable(title), *(f"  {_to_left(n, width)}  {v}" for n, v in shown)])
 
 
 def write_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """Lines of a table: the first column to the left, numbers to the right."""
+    """Lines of a table: the first column left-aligned, numbers right-aligned."""
     lines = [tuple(map(printable, row)) for row in (header, *rows)]
     widths = [max(map(_width, column)) for column in zip(*lines, strict=True)]
     text = []
@@ -115,7 +115,7 @@ def _to_left(text: str, width: int) -> str:
 
 
 def _width(text: str) -> int:
-    """Columns on a screen: the bar of ρ̄, and accents of their own, take none."""
+    """Width on a screen: combining characters, such as the bar of ρ̄, take no column."""
     return sum(unicodedata.combining(letter) == 0 for letter in text)
 
 

@@ -23,6 +23,6 @@ def main() -> None:
     except MissingPackageError as error:
         print(error, file=sys.stderr)
         sys.exit(1)
-    except KeyboardInterrupt:  # before a verb was under way
+    except KeyboardInterrupt:  # before a command has started
         print("Stopped.", file=sys.stderr)
         sys.exit(130)

@@ -1,4 +1,4 @@
-"""The command line as a whole: its commands and what they share."""
+"""The command line: its commands and common options."""
 
 from importlib.metadata import version
 from typing import Annotated

@@ -54,7 +54,7 @@ FILES = (
     f"{EXAMPLE}.bevel",
     f"{EXAMPLE}.html",
 )
-SHORT = ("bevel", "axis", "sklearn")  # the contenders, for narrow columns
+SHORT = ("bevel", "axis", "sklearn")  # names of the contenders in narrow columns
 
 CAPTION = """\
 bevel    Bevel as it is             error %   wrong labels on unseen rows, lowest in bold
@@ -128,7 +128,7 @@ def _write(
 
 
 def _example_command(size: ForestSize, seed: int) -> str:
-    """The command that makes the model of the example, and its page, again."""
+    """The command that makes the model and the page of the example again."""
     data, model, page = FILES[3:]
     command = ["bevel", "fit", data, "--target", EXAMPLE_TARGET]
     command += ["--trees", str(size.n_trees), "--seed", str(seed)]
@@ -136,7 +136,7 @@ def _example_command(size: ForestSize, seed: int) -> str:
 
 
 def _write_example(out: Path, size: ForestSize, seed: int) -> None:
-    """One model in detail: its rows, its file and its page, as `bevel fit` writes them."""
+    """Write the rows, the model file and the page of one model, as `bevel fit` does."""
     from bevel.report.fit_report import fit_report, n_steps
 
     data, model, page = (out / name for name in FILES[3:])

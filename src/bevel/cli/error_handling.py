@@ -1,6 +1,6 @@
-"""How commands fail and stop.
+"""Errors and interruption of commands.
 
-- An error is one line on standard error that says what to do; ``--debug`` shows where it came from.
+- An error is one line on standard error with a remedy; ``--debug`` shows the traceback.
 - Exit codes: 0 done, 1 error, 2 wrong usage, 130 stopped by Ctrl-C.
 """
 
@@ -22,11 +22,11 @@ from bevel.printable import printable
 
 __all__ = ["handle_errors"]
 
-INTERRUPTED = 130  # 128 + SIGINT, as shells have it
+INTERRUPTED = 130  # 128 + SIGINT, as in shells
 
 Debug = Annotated[bool, typer.Option("--debug", help="Show where an error came from.")]
 
-# What users cause and can mend; the messages say how.
+# Errors that users cause and can fix, as the messages explain.
 EXPECTED = (ValueError, TypeError, OSError, ImportError, MemoryError)
 
 
@@ -42,7 +42,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
             print("Stopped. Files that were written are whole.", file=sys.stderr)
             raise typer.Exit(INTERRUPTED) from None
         except BrokenPipeError:
-            raise  # whoever reads our output has seen enough; the framework ends quietly
+            raise  # the reader has closed the pipe; the framework ends quietly
         except (typer.Exit, typer.Abort, typer.BadParameter):
             raise
         except Exception as error:
@@ -52,7 +52,7 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(1) from None
 
     paragraphs = (command.__doc__ or "").split("\n\n")
-    run.__doc__ = "\n\n".join(" ".join(each.split()) for each in paragraphs)  # reflowed by help
+    run.__doc__ = "\n\n".join(" ".join(each.split()) for each in paragraphs)  # wrapped by help
     signature = inspect.signature(command)
     option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
     extended = [*signature.parameters.values(), option.replace(annotation=Debug)]
@@ -77,7 +77,7 @@ def _line(error: Exception) -> str:
 
 @contextmanager
 def _warnings_as_notes() -> Iterator[None]:
-    """Show warnings meant for users as notes, each once; keep those for programmers from them."""
+    """Show warnings for users as notes, each once; hide those for programmers."""
     shown: set[str] = set()
 
     def show(message: Warning | str, category: type[Warning], *_: Any, **__: Any) -> None:

@@ -1,4 +1,4 @@
-"""``bevel explain``: what matters to a model, and why it predicts what it does."""
+"""``bevel explain``: importances of a model, and explanations of its predictions."""
 
 import shlex
 from collections.abc import Mapping, Sequence
@@ -157,7 +157,7 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
 
 
 def _removed(found: Explanation) -> str:
-    """What splits remove: impurity by any criterion, or the loss of boosting."""
+    """Name of the quantity that splits reduce: impurity, or the loss of boosting."""
     if found.is_survival:
         return "log-rank"
     return "loss" if found.adds_up else "impurity"
@@ -172,7 +172,7 @@ def _features(found: Explanation) -> Table:
     last = found.importances[-1]
     words = _direction_words(found.importances)
     if words is not None:
-        table.add_column("effect")  # directions are something else here
+        table.add_column("effect")  # directions have another meaning here
     lines = [f"{last.kind}: {last.measures.split(';')[0]}"]
     if words is not None:
         lines.append(f"effect: whether the {_output(found)} rises or falls with the feature")
@@ -186,7 +186,7 @@ def _features(found: Explanation) -> Table:
 
 
 def _output(found: Explanation) -> str:
-    """What rises and falls with features."""
+    """Name of the output that rises and falls with features."""
     if found.classes is None:
         return "prediction"
     if len(found.classes) == 2:
@@ -201,7 +201,7 @@ def _decimals(found: Importance) -> int:
 
 
 def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
-    """Which way the prediction goes with each feature, and of which class."""
+    """Sign of the effect of each feature, and its class, in words."""
     found = importances[-1]
     if found.direction is None:
         return None
@@ -223,7 +223,7 @@ def _directions(directions: Directions, removed: str) -> Table:
 def _as_json(
     model: Path, data: Path, target: str | None, out: Path | None, found: Explanation
 ) -> dict[str, Any]:
-    """All numbers."""
+    """All results as JSON values."""
     return {
         "model": model,
         "data": data,
@@ -249,7 +249,7 @@ def _as_json(
 
 
 def _survival(found: Explanation) -> Mapping[str, Any]:
-    """Brier score, groups and calibration of a survival forest; nothing of others."""
+    """Brier score, groups and calibration of a survival forest; empty for others."""
     if found.survival is None or found.survival.scores is None:
         return {}
     scores, groups = found.survival.scores, found.survival.groups
@@ -280,7 +280,7 @@ def _direction_of(found: Importance) -> dict[str, Any] | None:
 
 
 def _decisions(found: Explanation) -> Mapping[str, Any]:
-    """Directions, rules and the tree; none of a slim forest."""
+    """Directions, rules and the tree; empty for a slim forest."""
     if found.directions is None or found.tree is None:
         return {}
     best = found.directions.top(MOST_LINES)
@@ -327,7 +327,7 @@ def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
 
 
 def _imitation(groups: RuleSet | None) -> dict[str, Any] | None:
-    """Where short rules come from, and how well they imitate the forest."""
+    """Source of short rules, and their agreement with the forest."""
     if groups is None:
         return None
     fidelity = None if groups.fidelity != groups.fidelity else groups.fidelity
@@ -335,7 +335,7 @@ def _imitation(groups: RuleSet | None) -> dict[str, Any] | None:
 
 
 def _quantiles(found: Explanation) -> Mapping[str, Any]:
-    """Bands of quantiles and what they cover, or why there are none; nothing in classification."""
+    """Bands of quantiles and their coverage, or why there are none; empty in classification."""
     if found.quantiles is None:
         return {}
     bands = [

@@ -1,4 +1,4 @@
-"""``bevel export``: a model file as C or ONNX, for places without Python."""
+"""``bevel export``: a model file as C or ONNX, for use without Python."""
 
 from enum import StrEnum
 from importlib import import_module
@@ -49,7 +49,7 @@ def export(
 
 
 def _check(model: Path, target: Path, to: Format, name: str | None, force: bool) -> None:
-    """Refuse before any work what could not be done after it."""
+    """Raise before any work if the export could not be completed."""
     if name is not None and to is not Format.c:
         raise ValueError(
             f"--name must be given with --to c only; got --to {to}, whose files need no "
@@ -63,7 +63,7 @@ def _check(model: Path, target: Path, to: Format, name: str | None, force: bool)
 
 
 def _write(estimator: Any, target: Path, to: Format, name: str) -> None:
-    if to is Format.onnx:  # imported late: it needs packages that other formats do not
+    if to is Format.onnx:  # imported late, since it needs packages that other formats do not
         import_module("bevel.export.onnx").write_onnx(estimator.fitted_forest_, target)
     else:
         write_whole(target, (piece.encode() for piece in write_c(estimator.fitted_forest_, name)))

@@ -46,7 +46,7 @@ __all__ = ["EXAMPLES", "fit"]
 
 
 class ModelName(StrEnum):
-    """What is fitted."""
+    """Kind of model."""
 
     forest = FOREST
     boosting = BOOSTING
@@ -221,7 +221,7 @@ def fit(
 
 
 def _fit_others(given: dict[str, Any]) -> None:
-    """Fit what has no single target."""
+    """Fit models without a single target."""
     if given["model"] == ModelName.isolation:
         fit_rows(given)
     else:
@@ -259,7 +259,7 @@ def _words(
 
 
 def _command(data: Path, found: FitResult | OutputFit, words: Sequence[str]) -> str:
-    """The command line that makes a fit again, with whatever was guessed spelled out."""
+    """The command line that repeats a fit, with inferred options spelled out."""
     rows, settings = found.rows, found.settings
     target = ",".join(found.targets) if isinstance(found, OutputFit) else rows.target
     begin = ["bevel", "fit", str(data), "--target", target, "--task", rows.task]
@@ -320,7 +320,7 @@ def _name_of(projection: Any) -> str:
 
 
 def _grown(found: FitResult, projection: str) -> dict[str, str]:
-    """What was grown, in a line under its name."""
+    """Description of the model, in a line under its name."""
     rest = f"projection {projection}, grown in {found.seconds:.2f} s"
     if found.settings.model == FOREST:
         return {"forest": f"{found.model.n_estimators:,} trees, {rest}"}

@@ -29,7 +29,7 @@ PANEL = "The forest"
 
 
 class CriterionName(StrEnum):
-    """Gain of a split."""
+    """Split criterion."""
 
     gini = "gini"
     entropy = "entropy"
@@ -105,7 +105,7 @@ def read_projection(text: str, density: float | None) -> Any:
     names = [name.strip() for name in text.split(",") if name.strip()]
     if density is None:
         return names if len(names) > 1 else text.strip()
-    if names not in ([SparseSigns.name], [AUTOMATIC]):  # the default gives way to a density
+    if names not in ([SparseSigns.name], [AUTOMATIC]):  # a density overrides the default projection
         raise ValueError(
             f"--density belongs to --projection {SparseSigns.name}; got --projection {text}. Leave "
             "out one of the two."
@@ -114,7 +114,7 @@ def read_projection(text: str, density: float | None) -> Any:
 
 
 def read_directions(text: str) -> int | float | str:
-    """A count as the estimators take it: a number where it is one."""
+    """Read a count for the estimators: a number if it is one."""
     for kind in (int, float):
         try:
             return kind(text)
@@ -130,7 +130,7 @@ def forest_parameters(
     class_weight: Sequence[str] | None,
     monotonic: Sequence[str] | None = None,
 ) -> dict[str, Any]:
-    """Parameters of the estimator that were given."""
+    """Estimator parameters of the given options."""
     given: dict[str, Any] = {
         "max_depth": max_depth,
         "min_samples_leaf": min_samples_leaf,
@@ -175,7 +175,7 @@ def _read_weights(texts: Sequence[str]) -> Mapping[str, float] | str:
 def forest_arguments(
     projection: str, density: float | None, directions: str, parameters: Mapping[str, Any]
 ) -> list[str]:
-    """The same settings as arguments of a command line."""
+    """Settings of a forest as arguments of a command line."""
     words = ["--projection", projection]
     words += [] if density is None else ["--density", f"{density:g}"]
     words += [] if directions == "auto" else ["--d", directions]

@@ -1,4 +1,4 @@
-"""``bevel inspect``: what is inside a model file."""
+"""``bevel inspect``: the contents of a model file."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path

@@ -1,4 +1,4 @@
-"""What ``bevel fit --model isolation`` does: an isolation forest from a file of rows."""
+"""``bevel fit --model isolation``: an isolation forest from a file of rows."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from bevel.workflow.isolation.fitting import IsolationFit, fit_isolation
 
 __all__ = ["fit_rows"]
 
-N_SHOWN = 5  # of the most unusual rows
+N_SHOWN = 5  # most unusual rows to print
 
-# Options of `bevel fit` that have no meaning without a target, and what leaves them out.
+# Options of `bevel fit` that do not apply without a target, and how to leave them out.
 OTHERS = {
     "target": None,
     "time": None,
@@ -67,7 +67,7 @@ def fit_rows(given: dict[str, Any]) -> None:
 
 
 def _check(given: dict[str, Any]) -> None:
-    """Raise for options that cannot be honoured."""
+    """Raise for options that are not supported."""
     others = [name for name, left_out in OTHERS.items() if given[name] != left_out]
     if others:
         flag = "--" + others[0].replace("_", "-")

@@ -1,4 +1,4 @@
-"""Options that commands have in common."""
+"""Common options of the commands."""
 
 from typing import Annotated
 

@@ -1,4 +1,4 @@
-"""How commands write.
+"""Output of commands.
 
 - Results go to standard output, with ``--json`` as one JSON document; notes and progress go to
   standard error.
@@ -46,12 +46,12 @@ WIDTH = 100
 
 
 def note(text: str) -> None:
-    """Print a remark on standard error."""
+    """Print a note on standard error."""
     print(printable(f"Note: {as_flags(' '.join(text.split()))}"), file=sys.stderr)
 
 
 def silent(_text: str) -> None:
-    """In place of `note` where notes are part of a JSON document."""
+    """Replacement of `note` where notes are part of a JSON document."""
 
 
 def print_json(summary: object) -> None:
@@ -62,7 +62,7 @@ def print_json(summary: object) -> None:
 
 
 def print_data(line: str) -> None:
-    """Print a line of data; what the terminal cannot show is written as Python writes it."""
+    """Print a line of data; characters that the terminal cannot show are escaped as in Python."""
     text = printable(line)
     encoding = sys.stdout.encoding or "utf-8"
     print(text.encode(encoding, "backslashreplace").decode(encoding))
@@ -75,7 +75,7 @@ def _plain(value: Any) -> Any:
         return [_plain(each) for each in value]
     if isinstance(value, Path):
         return str(value)
-    if hasattr(value, "tolist"):  # NumPy
+    if hasattr(value, "tolist"):  # NumPy values
         return _plain(value.tolist())
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
@@ -89,7 +89,7 @@ def print_lines(lines: Mapping[str, str]) -> None:
 
 
 def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
-    """Print the families that share the trees of a model, as `FamilyRecord.as_dict` gives them."""
+    """Print the families that share the trees of a model, from `FamilyRecord.as_dict`."""
     if summary is None:
         return
     head, rows = family_rows(summary["families"], is_classifier=is_classifier)
@@ -110,7 +110,7 @@ def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) ->
 
 
 def check_free(paths: Sequence[Path | None], *, force: bool) -> None:
-    """Raise before the work if a file could not be written after it."""
+    """Raise before the work if a file could not be written afterwards."""
     for path in paths:
         if path is None:
             continue
@@ -136,14 +136,14 @@ def examples(*lines: str) -> str:
 
 
 def console() -> Console:
-    """Standard output; of full width where nobody watches a terminal: in a pipe or a log."""
+    """Standard output; of full width where it is not a terminal, as in a pipe or a log."""
     made = Console(highlight=False)
     return made if made.is_terminal else Console(highlight=False, width=WIDTH)
 
 
 @contextmanager
 def progress(description: str, total: int | None = None) -> Iterator[Callable[[int, str], None]]:
-    """A bar on standard error, gone when the work is done; yields what moves it.
+    """A progress bar on standard error, removed at the end; yields its update function.
 
     The function takes the number of steps done so far and, if it is not empty, a new description.
     """
@@ -158,7 +158,7 @@ def progress(description: str, total: int | None = None) -> Iterator[Callable[[i
 
 @contextmanager
 def steps() -> Iterator[Callable[[str, int, int], None]]:
-    """A bar for work of several steps; yields what `bevel.workflow` calls `on_progress`."""
+    """A progress bar for work of several steps; yields the callback `on_progress`."""
     with _bar() as bar:
         task = bar.add_task("", total=None)
 
@@ -170,7 +170,7 @@ def steps() -> Iterator[Callable[[str, int, int], None]]:
 
 class _Bar(Progress):
     def stop(self) -> None:
-        if not self.disable:  # older releases of rich end a bar that is not shown with a line
+        if not self.disable:  # older releases of rich print a line at the end of a hidden bar
             super().stop()
 
 

@@ -1,4 +1,4 @@
-"""Commands of other packages: those that register one in the entry-point group `bevel.commands`."""
+"""Commands of other packages, which register them in the entry-point group `bevel.commands`."""
 
 from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points
@@ -9,15 +9,15 @@ __all__ = ["add_plugins"]
 
 GROUP = "bevel.commands"
 
-# Commands of packages of this project, and how to get them.
+# Commands of other packages of this project, and how to install them.
 KNOWN = {"lab": "python -m pip install bevel-lab"}
 
 
 def add_plugins(app: typer.Typer) -> None:
     """Add the commands that installed packages provide.
 
-    A package that is absent or broken gets a command too, which prints an error: it must not
-    stop the others from working.
+    A package that is absent or broken gets a command that prints an error, so that the other
+    commands still work.
     """
     found = {each.name: each for each in entry_points(group=GROUP)}
     for name in sorted(found):

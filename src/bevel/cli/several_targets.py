@@ -16,7 +16,7 @@ __all__ = ["check_for_outputs", "finish_several"]
 
 
 def check_for_outputs(given: Mapping[str, object]) -> None:
-    """Raise if options were given that several targets cannot have."""
+    """Raise for options that are not supported with several targets."""
     for option, value in given.items():
         if value:
             raise ValueError(
@@ -32,7 +32,7 @@ def finish_several(
     command: str,
     as_json_: bool,
 ) -> None:
-    """Save, write predictions and report, and print; `command` makes the fit again."""
+    """Save, write predictions and report, and print; `command` repeats the fit."""
     out, oob, report = files["model"], files["out of bag"], files["report"]
     if out is not None:
         found.model.save(out)

@@ -1,4 +1,4 @@
-"""What ``bevel fit --time --event`` does: a survival forest from a file of rows."""
+"""``bevel fit --time --event``: a survival forest from a file of rows."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from bevel.workflow.survival.fitting import SurvivalFit, fit_survival, out_of_ba
 __all__ = ["fit_times"]
 
 
-# Options of `bevel fit` that have no meaning for survival forests, and what leaves them out.
+# Options of `bevel fit` that do not apply to survival forests, and how to leave them out.
 OTHERS = {
     "target": None,
     "params": None,
@@ -62,7 +62,7 @@ def fit_times(given: dict[str, Any]) -> None:
 
 
 def _check(given: dict[str, Any]) -> None:
-    """Raise for options that cannot be honoured."""
+    """Raise for options that are not supported."""
     if given["time"] is None or given["event"] is None:
         raise ValueError(
             "--time and --event belong together, also with --entry and --competing-risks: the time "
@@ -131,7 +131,7 @@ def _print(data: Path, found: SurvivalFit, files: dict[str, Path | None]) -> Non
 
 
 def _causes(found: SurvivalFit) -> str:
-    """How many events of each cause there are, and who enters late."""
+    """Number of events of each cause, and of rows that enter late, in words."""
     words, target = "", found.target
     if target.cause is not None:
         counts = np.bincount(target.cause, minlength=target.n_causes + 1)[1:]
@@ -156,7 +156,7 @@ def _write_report(
 
 
 def _command(data: Path, found: SurvivalFit, given: dict[str, Any]) -> str:
-    """The command line that makes a fit again."""
+    """The command line that repeats a fit."""
     words = ["bevel", "fit", str(data), "--time", given["time"], "--event", given["event"]]
     words += [] if given["entry"] is None else ["--entry", given["entry"]]
     words += ["--competing-risks"] * given["competing_risks"]

@@ -38,7 +38,7 @@ STANDARD_INPUT = "-"
 
 
 class TaskName(StrEnum):
-    """What to learn."""
+    """Task of a model."""
 
     auto = "auto"
     classification = "classification"
@@ -46,7 +46,7 @@ class TaskName(StrEnum):
 
 
 class DecimalSign(StrEnum):
-    """Sign before the fraction of a number."""
+    """Decimal sign of numbers."""
 
     point = "."
     comma = ","
@@ -143,7 +143,7 @@ OPTIONS = {
 
 
 def reads_tables(command: Callable[..., None]) -> Callable[..., None]:
-    """Decorator of a command: adds the options above and passes their values as `table`."""
+    """Decorator of a command that adds the options above and passes their values as `table`."""
 
     @functools.wraps(command)
     def run(*args: Any, **options: Any) -> None:
@@ -186,7 +186,7 @@ def _pair(text: str) -> tuple[str, str]:
 
 
 def table_arguments(table: TableKeywords) -> list[str]:
-    """The same settings as arguments of a command line."""
+    """Settings of a table as arguments of a command line."""
     words = []
     for name, value in table.items():
         if name == "header":

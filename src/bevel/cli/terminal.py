@@ -46,7 +46,7 @@ _INSTEAD = {
 
 
 def write_any_text(*streams: TextIO) -> None:
-    """Let streams write what they have no character for in plain ones, instead of raising."""
+    """Let streams replace characters that they cannot encode, instead of raising."""
     codecs.register_error(PLAIN, _plain)
     for stream in streams or (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):

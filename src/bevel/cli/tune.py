@@ -33,7 +33,7 @@ from bevel.tuning.results import Candidate
 from bevel.workflow import TuneResult
 
 COLUMNS = ("parameters", "trees", "loss ± std. error", "difference", "seconds")
-MOST_SHOWN = 10  # candidates of the printed table
+MOST_SHOWN = 10  # candidates in the printed table
 
 __all__ = ["EXAMPLES", "tune"]
 
@@ -45,7 +45,7 @@ EXAMPLES = output.examples(
 
 
 class Grid(StrEnum):
-    """What to try."""
+    """Kind of candidates."""
 
     auto = "auto"
     sporf = "sporf"
@@ -168,11 +168,11 @@ def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) 
     for note in result.notes_:
         print(printable(as_flags(_of_defaults(note))))
     if out is not None:
-        print(f"\n{printable(_fit_command(data, found, out))}")  # as one line, to be copied
+        print(f"\n{printable(_fit_command(data, found, out))}")  # in one line, for copying
 
 
 def _joined(cells: Sequence[str]) -> list[str]:
-    """The cells of a candidate with standard errors beside what they are of: narrower."""
+    """The cells of a candidate with standard errors beside their values, to save width."""
     name, trees, loss, error, change, its_error, seconds = cells
     return [
         _of_defaults(name),
@@ -184,7 +184,7 @@ def _joined(cells: Sequence[str]) -> list[str]:
 
 
 def _of_defaults(text: str) -> str:
-    """What the command line tunes are the defaults."""
+    """Replace "as passed" by "the defaults", which the command line tunes."""
     text = text.replace("the estimator as it was passed", "the defaults")
     return "the defaults" if text == "as passed" else text
 

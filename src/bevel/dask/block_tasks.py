@@ -1,6 +1,6 @@
-"""What workers do in a fit over blocks: each has the blocks of its own partitions.
+"""Tasks of workers in a fit over blocks: each worker has the blocks of its own partitions.
 
-The survey of the table goes from part to part; all else is done for each part by itself.
+The survey of the table goes from part to part; all other tasks treat each part by itself.
 """
 
 from __future__ import annotations
@@ -47,12 +47,12 @@ __all__ = [
     "survey_part",
 ]
 
-# For each node of a bundle, the rows of blocks, with the numbers of the blocks.
+# Rows of blocks for each node of a bundle, with the numbers of the blocks.
 Pieces = Mapping[int, Sequence[tuple[int, NodeRows]]]
 
 
 class SentTask(NamedTuple):
-    """A `SubtreeTask` on its way to a worker."""
+    """A `SubtreeTask` that can be sent to a worker."""
 
     columns: Columns
     n_classes: int
@@ -60,22 +60,22 @@ class SentTask(NamedTuple):
     gain_unit: float
 
     def native(self) -> SubtreeTask:
-        """As blocks use it."""
+        """The task in the form that blocks use."""
         native = native_options(self.options)
         return SubtreeTask(self.columns, self.n_classes, native, self.gain_unit, self.options)
 
 
 def slice_rows(parts: Sequence[Any], start: int, stop: int) -> Any:
-    """Rows of neighbouring parts of a column, counted from the first one's."""
+    """Rows of neighbouring parts of a column, counted from the first row of the first part."""
     column = join_parts(parts)
     return column.iloc[start:stop] if hasattr(column, "iloc") else column[start:stop]
 
 
 def survey_part(survey: Survey, X: Any, y: Any, sample_weight: Any) -> Survey:
-    """What is known of the rows up to this part and with it."""
+    """Survey of all rows up to and including this part."""
     if X.shape[0] == 0:
         return survey
-    survey = copy.deepcopy(survey)  # a task leaves its arguments as they are
+    survey = copy.deepcopy(survey)  # tasks must not change their arguments
     survey.add(Batch(X, _array(y), _array(sample_weight)))
     return survey
 
@@ -83,7 +83,7 @@ def survey_part(survey: Survey, X: Any, y: Any, sample_weight: Any) -> Survey:
 def encode_part(
     encoder: RowEncoder, X: Any, y: Any, sample_weight: Any, first_row: int
 ) -> Block | None:
-    """The block of a part; None if it has no rows."""
+    """Encode a part as a block; None if it has no rows."""
     if X.shape[0] == 0:
         return None
     batch = Batch(X, _array(y), _array(sample_weight))
@@ -95,7 +95,7 @@ def _array(values: Any) -> Any:
 
 
 def sample_of(block: Block | None, rows: npt.NDArray[np.int64]) -> Float32s | None:
-    """Rows of a block that are in the sample; None without any rows."""
+    """Rows of a block that are in the sample; None if the block has no rows."""
     if block is None:
         return None
     start, stop = np.searchsorted(rows, [block.first_row, block.first_row + len(block.target)])
@@ -105,7 +105,7 @@ def sample_of(block: Block | None, rows: npt.NDArray[np.int64]) -> Float32s | No
 def histograms_of(
     blocks: Sequence[Block], columns: Columns, request: npt.NDArray[np.uint8], n_numbers: int
 ) -> npt.NDArray[np.int64]:
-    """The answer of some blocks to a request."""
+    """Histograms of some blocks for a request."""
     cells = np.zeros(n_numbers, dtype=np.int64)
     content, n_threads = request.tobytes(), worker_threads()
 
@@ -118,7 +118,7 @@ def histograms_of(
 
 
 def add_up(answers: Sequence[npt.NDArray[np.int64]]) -> npt.NDArray[np.int64]:
-    """The answer of the blocks of all answers."""
+    """Sum of several histograms."""
     total = answers[0].copy()
     for answer in answers[1:]:
         total += answer
@@ -137,15 +137,15 @@ def gather_rows(
     Parameters
     ----------
     blocks : sequence of Block
-        Some blocks.
+        Blocks to read.
     numbers : sequence of int
-        Their numbers in the order of the rows.
+        Numbers of the blocks in the order of the rows.
     columns : Columns
-        What the blocks share.
+        Properties of the columns that the blocks share.
     request : ndarray of uint8
-        Names the nodes.
+        Request that names the nodes.
     bundles : sequence of sequences of int
-        Nodes that are grown together, by their places in the request.
+        Nodes that are grown together, by their positions in the request.
     """
     n_nodes, n_threads = sum(map(len, bundles)), worker_threads()
     content = request.tobytes()

@@ -40,7 +40,7 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
         The power that `predict_proba` raises the mean class shares of the trees to; 1 changes
         nothing.
     oob_score_ : float
-        Accuracy, or what `oob_score` computes, of the out-of-bag predictions.
+        Accuracy, or the result of `oob_score`, of the out-of-bag predictions.
     oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
         Out-of-bag class probabilities; NaN for a row that was in every bag.
     client_ : dask.distributed.Client
@@ -48,7 +48,7 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
 
     Notes
     -----
-    Workers use the threads that Dask gave them; `n_jobs` counts for `to_local()`.
+    Workers use the threads that Dask gave them; `n_jobs` only applies to `to_local()`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -88,7 +88,7 @@ class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------

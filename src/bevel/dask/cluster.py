@@ -1,4 +1,4 @@
-"""The cluster as a fit uses it: its client, its workers and their memory, and waiting for tasks."""
+"""Access to the cluster in a fit: its client, its workers and their memory, and its tasks."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from bevel.data.alignment import align
 __all__ = ["Fit", "find_client", "warn_again", "workers_of"]
 
 SECONDS_BETWEEN_LOOKS = 0.5
-# A fit waits so long for a worker when there is none: a new one may be on its way.
+# Time that a fit waits for a first worker, which may be starting.
 SECONDS_WITHOUT_WORKERS = 120.0
-# Results that died with a worker are lost until the scheduler has them computed again; those that
-# cannot be are lost for good.
+# Results of a dead worker are missing until the scheduler has them computed again; after this time
+# they count as lost.
 SECONDS_LOST = 120.0
 
 
@@ -55,7 +55,7 @@ def find_client(client: Any) -> Any:
 
 
 def workers_of(client: Any) -> list[Worker]:
-    """The workers there are now, in the order of their addresses."""
+    """The current workers, in the order of their addresses."""
     found = client.scheduler_info(n_workers=-1)["workers"]
     return [
         Worker(address, int(each["nthreads"]), int(each["memory_limit"]) or None)
@@ -64,7 +64,7 @@ def workers_of(client: Any) -> list[Worker]:
 
 
 def warn_again(warned: Iterable[Warned], stacklevel: int) -> None:
-    """Give warnings of tasks to the user; `stacklevel` as in `warnings.warn`, from here."""
+    """Repeat warnings of tasks for the user; `stacklevel` as in `warnings.warn`, from here."""
     for category, text in warned:
         warnings.warn(text, category, stacklevel=stacklevel + 1)
 
@@ -73,14 +73,14 @@ def warn_again(warned: Iterable[Warned], stacklevel: int) -> None:
 class Fit:
     """The tasks of one fit, which end with it.
 
-    As a context manager it cancels what still runs when the fit fails or is interrupted.
+    As a context manager it cancels running tasks when the fit fails or is interrupted.
 
     Parameters
     ----------
     client : Client
-        Of the cluster.
+        Client of the cluster.
     workers : sequence of str or None
-        Addresses that tasks are confined to; None for all.
+        Addresses that tasks are confined to; None for all workers.
     """
 
     client: Any
@@ -107,16 +107,16 @@ class Fit:
         on: str | None = None,
         priority: int = 0,
     ) -> Any:
-        """A task.
+        """Submit a task.
 
         Parameters
         ----------
         name : str
-            What it does, as the dashboard shows it.
+            Name of the task on the dashboard.
         work : callable
-            Called with the arguments, in which futures stand for their results.
+            Called with the arguments, in which futures are replaced by their results.
         on : str, default=None
-            Address of the worker that should run it, if it is there.
+            Address of the preferred worker.
         priority : int, default=0
             Tasks of higher priority go first.
         """
@@ -140,7 +140,7 @@ class Fit:
         return parts
 
     def release_parts(self) -> None:
-        """Let the cluster drop parts; it can compute them again.
+        """Release parts, which the cluster can compute again.
 
         They are not cancelled, since the user may have persisted them.
         """
@@ -149,7 +149,7 @@ class Fit:
         self._parts.clear()
 
     def drop(self, futures: Sequence[Any]) -> None:
-        """Let the cluster drop results that nobody needs any more."""
+        """Release results that are no longer needed."""
         gone = {future.key for future in futures}
         self._futures = [future for future in self._futures if future.key not in gone]
         for future in futures:
@@ -161,7 +161,7 @@ class Fit:
         Parameters
         ----------
         sizes : mapping of future to int, or sequence of futures
-            What to wait for, and how much each counts; 1 by default.
+            Tasks to wait for, and the weight of each; 1 by default.
         report : callable
             Called with the sum of the sizes of finished tasks as it grows.
         """
@@ -198,7 +198,7 @@ class Fit:
     def _look(self, pending: list[Any]) -> None:
         """Wait until a task ends, for a short time."""
         package = distributed()
-        # Statuses of futures, which are looked at next, say what happened.
+        # The statuses of futures, which are checked next, show what happened.
         expected = (TimeoutError, package.client.FutureCancelledError)
         with suppress(*expected), self.client.as_current():
             package.wait(pending, timeout=SECONDS_BETWEEN_LOOKS, return_when="FIRST_COMPLETED")
@@ -217,12 +217,12 @@ class Fit:
 
 
 def _run_aligned(work: Callable[..., Any], *arguments: Any) -> Any:
-    """Call with arguments that came in messages, in which arrays may lie anywhere."""
+    """Call a function with arguments from messages, whose arrays may be unaligned."""
     return work(*align(arguments))
 
 
 def _raise_error(future: Any) -> None:
-    """Raise what ended a task, unless it has a result."""
+    """Raise the error of a task, unless it has a result."""
     if future.status == "finished":
         return
     if future.status == "error":

@@ -1,4 +1,4 @@
-"""What the estimators on a cluster share."""
+"""Base of the estimators on a cluster."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ from bevel.training.options import draw_seed
 
 __all__ = ["DaskForest"]
 
-# What stays at the client: it is no part of the forest, and need not be sent.
+# Parameters that stay at the client, since they do not affect the forest.
 NOT_SENT: Mapping[str, Any] = {
     "random_state": None,
     "n_jobs": None,
@@ -82,7 +82,7 @@ class DaskForest(ObliqueForest):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Training rows, also with unknown chunk sizes, empty partitions and NaN.
+            Training rows, possibly with unknown chunk sizes, empty partitions and NaN.
         y : dask array or series of shape (n_rows,)
             Targets; partitions need not be those of X.
         sample_weight : dask array or series of shape (n_rows,), default=None
@@ -127,7 +127,7 @@ class DaskForest(ObliqueForest):
         Returns
         -------
         ObliqueForestClassifier or ObliqueForestRegressor
-            Fitted, if this one is; a copy of it that shares the trees.
+            Local estimator that shares the trees, fitted if this one is.
         """
         local = self._local(**self._local_parameters())
         for name, value in vars(self).items():
@@ -141,7 +141,7 @@ class DaskForest(ObliqueForest):
         Parameters
         ----------
         path : str or path
-            Where to, on the machine of the client.
+            Path of the file, on the machine of the client.
         """
         check_is_fitted(self)
         self.to_local().save(path)
@@ -152,7 +152,7 @@ class DaskForest(ObliqueForest):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -172,7 +172,7 @@ class DaskForest(ObliqueForest):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
 
         Returns
         -------
@@ -189,7 +189,7 @@ class DaskForest(ObliqueForest):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         y : dask array or series of shape (n_rows,)
             True targets, in the partitions of X.
         sample_weight : dask array or series of shape (n_rows,), default=None
@@ -198,7 +198,7 @@ class DaskForest(ObliqueForest):
         Returns
         -------
         float
-            The score.
+            Accuracy or R².
         """
         predictions = self.predict(X)
         named = {"y": y} if sample_weight is None else {"y": y, "sample_weight": sample_weight}
@@ -220,7 +220,7 @@ class DaskForest(ObliqueForest):
         return predict_lazily(X, sent, model.name, method, names, self.n_features_in_)
 
     def _model(self) -> Model:
-        """The bytes of the model, made once."""
+        """The model as bytes, made once."""
         parts = (self._fitted, getattr(self, "voting", None))  # voting may be set after fit
         known = self.__dict__.get("_model_cache")
         if known is None or known[0] != parts:
@@ -237,13 +237,13 @@ class DaskForest(ObliqueForest):
         return known[1]
 
     def _forget(self) -> None:
-        """Drop what an earlier fit has left."""
+        """Drop the results of an earlier fit."""
         for name in list(vars(self)):
             if name in ("_fitted", "_model_cache", "_sent_cache") or name.endswith("_"):
                 delattr(self, name)
 
     def _restore(self, result: FitResult) -> None:
-        """Take over what the workers have made."""
+        """Set the results of the workers."""
         fitted = restore(read_model(result.model.data, KINDS))
         attributes = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
         for name, value in (attributes | dict(result.attributes)).items():
@@ -268,14 +268,14 @@ class DaskForest(ObliqueForest):
         return super()._read(X, y, reset)
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without the client and what belongs to its cluster."""
+        """State without the client and what belongs to its cluster."""
         state = dict(super().__getstate__())
         for name in ("_model_cache", "_sent_cache"):
             state.pop(name, None)
         return state | {"client": None}
 
     def __sklearn_clone__(self) -> Self:
-        """A copy that is not fitted, with the same client."""
+        """Return an unfitted copy with the same client."""
         parameters = {
             name: value if name == "client" else clone(value, safe=False)
             for name, value in self.get_params(deep=False).items()
@@ -284,7 +284,7 @@ class DaskForest(ObliqueForest):
 
 
 def _like(name: str, column: Any, predictions: Any) -> Parts:
-    """Parts of a column that belong to those of the predictions."""
+    """Parts of a column that correspond to those of the predictions."""
     if is_array(column) and is_array(predictions) and column.ndim == 1:
         known = not np.isnan(column.shape[0]) and not np.isnan(predictions.shape[0])
         if known and column.shape == predictions.shape:
@@ -302,7 +302,7 @@ def _like(name: str, column: Any, predictions: Any) -> Parts:
 def _compute(fit: Fit, columns: list[Parts], mode: str) -> tuple[PartedRows, TableSize]:
     """Compute the parts of the training rows, and measure them."""
     _check_lengths([column.n_rows for column in columns if column.n_rows is not None])
-    if columns[0].size is not None:  # known before anything is computed
+    if columns[0].size is not None:  # known before any computation
         choose_mode(mode, workers_of(fit.client), columns[0].size)
     counts = [len(column.delayed) for column in columns]
     futures = fit.compute([part for column in columns for part in column.delayed])

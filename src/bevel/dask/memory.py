@@ -1,4 +1,4 @@
-"""Whether the training rows fit into the memory of the workers, known before trees are grown."""
+"""Checks that the training rows fit in the memory of the workers, before trees are grown."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 __all__ = ["TableSize", "Worker", "choose_mode", "choose_workers"]
 
-# Of a worker's limit: Dask pauses workers above it, and what is still free is its own.
+# Of a worker's limit: Dask pauses workers above it, and needs the rest itself.
 USABLE_SHARE = 0.8
 SHARE_OF_BLOCKS = 0.5  # the rest is for histograms, gathered rows, and Dask
-BYTES_PER_ROW_AND_THREAD = 40  # row numbers, bag, classes and projected values of a tree at work
+BYTES_PER_ROW_AND_THREAD = 40  # row numbers, bag, classes and projected values of a growing tree
 
 
 @dataclass(frozen=True)
@@ -20,11 +20,11 @@ class Worker:
     Attributes
     ----------
     address : str
-        Its address at the scheduler.
+        Address of the worker at the scheduler.
     n_threads : int
-        Tasks that it runs at a time.
+        Number of tasks that it runs at a time.
     memory : int or None
-        Its limit in bytes; None if it has none.
+        Memory limit in bytes; None if there is none.
     """
 
     address: str
@@ -39,9 +39,9 @@ class TableSize:
     Attributes
     ----------
     n_rows, n_columns : int
-        Its shape.
+        Shape of the table.
     n_bytes : int
-        Of the table as the user has it.
+        Bytes of the table in the user's types.
     """
 
     n_rows: int
@@ -55,19 +55,19 @@ class TableSize:
 
     @property
     def bytes_to_encode(self) -> int:
-        """Memory of the worker that encodes: the parts, the table that they make, the result."""
+        """Memory of the worker that encodes the table: its parts, their join, the result."""
         return 2 * self.n_bytes + self.encoded_bytes
 
     def bytes_to_grow(self, n_threads: int) -> int:
-        """Memory of a worker that grows one tree in each thread: each has codes of one byte."""
+        """Memory of a worker that grows one tree in each thread, with codes of one byte each."""
         per_thread = self.n_rows * (self.n_columns + BYTES_PER_ROW_AND_THREAD)
         return self.encoded_bytes + n_threads * per_thread
 
 
 def choose_mode(mode: str, workers: Sequence[Worker], size: TableSize) -> str:
-    """ "replicated" or "sharded"; raises MemoryError if the workers cannot hold the table so.
+    """ "replicated" or "sharded"; raises MemoryError if the workers cannot hold the table that way.
 
-    Without any worker nothing is known: some may be on their way.
+    Without workers the check is skipped: some may be starting.
     """
     if mode == "replicated" or (mode == "auto" and (not workers or _any_suffices(workers, size))):
         choose_workers(workers, size)
@@ -81,7 +81,7 @@ def _any_suffices(workers: Sequence[Worker], size: TableSize) -> bool:
 
 
 def _check_all_together(workers: Sequence[Worker], size: TableSize) -> None:
-    """Blocks share the workers' memory with their rows as they are, and with histograms."""
+    """Raise if the workers together cannot hold the parts, the blocks and the histograms."""
     limits = [worker.memory for worker in workers if worker.memory is not None]
     needed = (size.encoded_bytes + size.n_bytes) / SHARE_OF_BLOCKS
     if limits and len(limits) == len(workers) and needed > sum(limits):
@@ -96,7 +96,7 @@ def _check_all_together(workers: Sequence[Worker], size: TableSize) -> None:
 def choose_workers(workers: Sequence[Worker], size: TableSize) -> list[Worker] | None:
     """Workers with enough memory to encode the table and to grow trees; None if all have it.
 
-    Raises MemoryError if none has. Without any worker nothing is known: some may be on their way.
+    Raises MemoryError if none has. Without workers the check is skipped: some may be starting.
     """
     if not workers:
         return None

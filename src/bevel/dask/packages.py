@@ -19,12 +19,12 @@ _NEEDED_BY, _INSTALL = "bevel.dask", "bevel[dask]"
 
 
 def distributed() -> ModuleType:
-    """The package of clients, schedulers and workers."""
+    """Clients, schedulers and workers."""
     return import_optional("distributed", needed_by=_NEEDED_BY, install=_INSTALL)
 
 
 def cloudpickle() -> ModuleType:
-    """Pickles functions too."""
+    """Pickling that includes functions."""
     return import_optional("cloudpickle", needed_by=_NEEDED_BY, install=_INSTALL)
 
 
@@ -34,7 +34,7 @@ def dask_array() -> ModuleType:
 
 
 def dask_base() -> ModuleType:
-    """What all collections share."""
+    """Base of all collections."""
     return import_optional("dask.base", needed_by=_NEEDED_BY, install=_INSTALL)
 
 

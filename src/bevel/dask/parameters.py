@@ -1,4 +1,4 @@
-"""Parameters of the estimators: those of the local one, and two of the cluster."""
+"""Parameters of the estimators: those of the local one, and two for the cluster."""
 
 from __future__ import annotations
 
@@ -66,7 +66,7 @@ def takes_parameters_of(local: type) -> Callable[[Class], Class]:
 
 
 def check_cluster_parameters(mode: object, warm_start: bool) -> None:
-    """Refuse what a fit on a cluster cannot honour."""
+    """Raise for parameters that a fit on a cluster does not support."""
     check_each({"mode": mode}, {"mode": _MODE})
     if warm_start:
         remedy = "Add trees to the local estimator: to_local().set_params(warm_start=True)."
@@ -74,7 +74,7 @@ def check_cluster_parameters(mode: object, warm_start: bool) -> None:
 
 
 def pickle_parameters(parameters: Mapping[str, Any]) -> bytes:
-    """Parameters on their way to workers; raises if a projection's function would be lost."""
+    """Pickle parameters for workers; raises if a projection's function would be lost."""
     pickled: bytes = cloudpickle().dumps(dict(parameters))
     sent = pickle.loads(pickled)
     for before, after in zip(_projections(parameters), _projections(sent), strict=True):

@@ -31,16 +31,16 @@ _COLUMN = "a Dask array or series"
 
 @dataclass(frozen=True, eq=False)
 class Parts:
-    """Rows in parts, in their order.
+    """Rows in parts, in order.
 
     Attributes
     ----------
     delayed : list of Delayed
         The parts.
     n_rows : int or None
-        Rows of all parts, if that is known before they are computed.
+        Number of rows of all parts, if it is known before they are computed.
     size : TableSize or None
-        Of a table, if that is known.
+        Size of a table, if it is known.
     """
 
     delayed: list[Any]
@@ -50,7 +50,7 @@ class Parts:
 
 @dataclass(frozen=True, eq=False)
 class PartedRows:
-    """Futures of the parts of the training rows, and the rows of each part."""
+    """Futures of the parts of the training rows, and the number of rows of each part."""
 
     X: list[Any]
     y: list[Any]
@@ -73,7 +73,7 @@ def is_frame(X: object) -> bool:
 
 
 def check_table(X: object) -> None:
-    """Refuse what is no Dask array or data frame of two dimensions."""
+    """Raise unless X is a two-dimensional Dask array or data frame."""
     if is_frame(X):
         return
     if not is_array(X):
@@ -126,8 +126,8 @@ def column_parts(name: str, column: Any) -> Parts:
 
 
 def join_parts(parts: Sequence[Any]) -> Any:
-    """Computed parts as one table or column, as `compute` of the collection would give it."""
-    # An empty partition has no say in the types of columns, which pandas would let it have.
+    """Join computed parts to one table or column, as `compute` of the collection would."""
+    # Empty partitions are dropped, since pandas would let them change the types of columns.
     filled = [part for part in parts if part.shape[0]] or list(parts[:1])
     if len(filled) == 1:
         return filled[0]

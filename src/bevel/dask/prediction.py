@@ -1,4 +1,4 @@
-"""Lazy predictions: a task for each part of the rows, in which the model is read once a worker."""
+"""Lazy predictions: a task for each part of the rows; a worker reads the model once."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from bevel.files.model import read_model, write_model
 
 __all__ = ["Method", "Model", "current_client", "model_of", "predict_lazily", "send_model"]
 
-# Larger models are sent to the workers at once; smaller ones travel with the tasks.
+# Larger models are sent to the workers in advance; smaller ones travel with the tasks.
 LARGEST_IN_GRAPH = 2**23
 
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted estimator as the bytes of its file, with a name that they determine."""
+    """A fitted estimator as the bytes of its file, with a name derived from them."""
 
     data: npt.NDArray[np.uint8]
     name: str
@@ -40,15 +40,15 @@ class Method:
     Attributes
     ----------
     name : str
-        Of the method.
+        Name of the method.
     dtype : dtype
-        Of its result.
+        Type of its result.
     columns : sequence or None
-        Names of the columns of its result; None for one value a row.
+        Names of the columns of its result; None for one value per row.
     arguments : tuple
-        After X.
+        Arguments after X.
     classes : tuple
-        Labels that the results are among, if they are; pandas' type of a series depends on them.
+        Labels of the results, if they are classes; pandas' type of a series depends on them.
     """
 
     name: str
@@ -67,7 +67,7 @@ class Method:
 def model_of(estimator: Any) -> Model:
     """The model of a local estimator."""
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # functions among its parameters predict nothing
+        warnings.simplefilter("ignore")  # functions among its parameters do not affect predictions
         pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
     data = np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])
     return Model(data, f"bevel-model-{hashlib.sha256(data.data).hexdigest()[:32]}")
@@ -83,7 +83,7 @@ def send_model(model: Model, client: Any) -> Any:
 
 
 def current_client(client: Any) -> Any:
-    """The given client or the current one; None without any: predictions need no cluster."""
+    """The given client or the current one; None if there is none: predictions need no cluster."""
     if client is not None:
         return client
     try:
@@ -100,23 +100,23 @@ def predict_lazily(
     Parameters
     ----------
     X : dask array or data frame
-        Rows.
+        Rows to predict.
     model : Delayed
-        From `send_model`.
+        Model from `send_model`.
     name : str
-        Of the model.
+        Name of the model.
     method : Method
-        What to predict.
+        Method to call.
     names : ndarray or None
         Names of the columns in fit.
     n_columns : int
-        Their number.
+        Number of columns in fit.
     """
     check_table(X)
     if is_frame(X):
         _check_names(X, names)
         meta = _as_frame(method.empty, X._meta.iloc[:0], method)
-        # Names of tasks are what the dashboard shows.
+        # The dashboard shows the names of tasks.
         return X.map_partitions(
             *(predict_partition, model, name, method),
             meta=meta,
@@ -182,7 +182,7 @@ def _as_frame(values: npt.NDArray[Any], rows: Any, method: Method) -> Any:
 
 
 def _check_names(X: Any, names: Any) -> None:
-    """Columns in another order are refused before anything runs."""
+    """Raise for columns in another order, before any task runs."""
     got = [str(name) for name in X.columns]
     if names is not None and got != [str(name) for name in names]:
         raise ValueError(
@@ -191,18 +191,18 @@ def _check_names(X: Any, names: Any) -> None:
         )
 
 
-_models: dict[str, Any] = {}  # of this process, the last few
+_models: dict[str, Any] = {}  # the last few models of this process
 _models_lock = threading.Lock()
 MOST_MODELS = 2
 
 
 def _load(model: npt.NDArray[np.uint8], name: str) -> Any:
-    """The estimator of a model, which a worker reads for the first of its parts only."""
+    """The estimator of a model, which a worker reads once."""
     with _models_lock:
         if name not in _models:
             while len(_models) >= MOST_MODELS:
                 del _models[next(iter(_models))]
             estimator = restore(read_model(np.ascontiguousarray(model).data, KINDS))
-            estimator.n_jobs = 1  # a task for each thread of the worker
+            estimator.n_jobs = 1  # tasks already use all threads of the worker
             _models[name] = estimator
         return _models[name]

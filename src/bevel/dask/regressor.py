@@ -38,7 +38,7 @@ class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
     {trees}
     {families}
     oob_score_ : float
-        R², or what `oob_score` computes, of the out-of-bag predictions.
+        R², or the result of `oob_score`, of the out-of-bag predictions.
     oob_prediction_ : ndarray of shape (n_rows,)
         Out-of-bag predictions; NaN for a row that was in every bag.
     client_ : dask.distributed.Client
@@ -46,7 +46,7 @@ class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
 
     Notes
     -----
-    Workers use the threads that Dask gave them; `n_jobs` counts for `to_local()`.
+    Workers use the threads that Dask gave them; `n_jobs` only applies to `to_local()`.
 
     Examples
     --------
@@ -73,7 +73,7 @@ class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
             Levels from 0 to 1.
 
@@ -92,7 +92,7 @@ class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
         Parameters
         ----------
         X : dask array or data frame of shape (n_rows, n_features)
-            Rows.
+            Rows to predict.
         coverage : float, default=0.9
             Share of targets that should be inside, between 0 and 1.
 

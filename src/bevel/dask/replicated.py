@@ -1,4 +1,4 @@
-"""Growth with the whole encoded table at each worker: a worker grows some of the trees.
+"""Growth with the whole encoded table at each worker, which grows some of the trees.
 
 The table is encoded once, by one worker. The others fetch it when they get their first trees. A
 tree depends on the seed and its number alone, so the union of the parts is the forest of a local
@@ -37,8 +37,8 @@ from bevel.training.progress import Progress
 
 __all__ = ["GrownParts", "fit_replicated"]
 
-# Tasks for each thread of the cluster: more even out the end of a stage, and lose less with a
-# worker; fewer spare messages.
+# Tasks for each thread of the cluster: more of them balance the end of a stage, and lose less with
+# a worker; fewer save messages.
 TASKS_PER_THREAD = 6
 
 ProgressFor = Callable[[range, str], Progress]
@@ -53,14 +53,14 @@ class GrownParts:
     forests : list of Future
         The parts.
     starts : list of int
-        Trees before each part.
+        Number of trees before each part.
     """
 
     forests: list[Any]
     starts: list[int]
 
     def covering(self, first: int, last: int) -> tuple[list[Any], int]:
-        """Parts with the trees from `first` up to `last`, and the first one's place in them."""
+        """Parts with the trees from `first` up to `last`, and the position of `first` in them."""
         ends = [*self.starts[1:], self.starts[-1] + np.iinfo(np.int32).max]
         chosen = [i for i, end in enumerate(ends) if end > first and self.starts[i] < last]
         return [self.forests[i] for i in chosen], first - self.starts[chosen[0]]
@@ -74,9 +74,9 @@ def fit_replicated(
     Parameters
     ----------
     fit : Fit
-        Where tasks run.
+        Tasks of the fit.
     request : FitRequest
-        What to fit.
+        Estimator and parameters to fit.
     rows : PartedRows
         Training rows.
     n_trees : int
@@ -108,7 +108,7 @@ def fit_replicated(
 def _share_trees(
     fit: Fit, table: Any, summary: Summary, progress_for: ProgressFor
 ) -> tuple[GrownParts | None, FamilyShares | None]:
-    """Micro-forests, and the shares of the families in the trees; None without families."""
+    """Grow micro-forests, and divide the trees among the families; None without families."""
     plan = summary.plan
     if plan is None:
         return None, None
@@ -129,7 +129,7 @@ def _share_trees(
 
 
 def _predict_out_of_bag(fit: Fit, table: Any, forest: Any, summary: Summary) -> list[Any]:
-    """Out-of-bag predictions, of as many rows for each thread; none if nobody needs them."""
+    """Out-of-bag predictions, of equally many rows for each thread; empty if not needed."""
     if not summary.needs_out_of_bag:
         return []
     workers = _workers(fit)
@@ -142,7 +142,7 @@ def _predict_out_of_bag(fit: Fit, table: Any, forest: Any, summary: Summary) -> 
 
 
 def _workers(fit: Fit) -> list[Worker]:
-    """The workers that tasks may go to."""
+    """The workers that tasks may run on."""
     workers = workers_of(fit.client)
     if fit.workers is None:
         return workers
@@ -157,7 +157,7 @@ def _grow(
     progress: Progress,
     min_samples_split: int | None = None,
 ) -> GrownParts:
-    """Trees of some numbers, each of its family; None keeps the limit of the options."""
+    """Grow trees of the given numbers and families; None keeps the node size of the options."""
     workers = _workers(fit)
     pieces = _pieces(len(numbers), sum(worker.n_threads for worker in workers))
     places = _places(workers, len(pieces))
@@ -175,7 +175,7 @@ def _grow(
 
 
 def _pieces(n_trees: int, n_threads: int) -> list[slice]:
-    """Trees of each task; nearly equal numbers."""
+    """Trees of each task, in nearly equal numbers."""
     n_pieces = min(n_trees, TASKS_PER_THREAD * max(n_threads, 1))
     bounds = [round(i * n_trees / n_pieces) for i in range(n_pieces + 1)]
     return [slice(*pair) for pair in itertools.pairwise(bounds)]

@@ -1,4 +1,4 @@
-"""Scores of predictions part by part: each gives a few sums, which are put together in order."""
+"""Scores of predictions part by part: each gives a few sums, which are combined in order."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class Moments(NamedTuple):
     errors: float
 
     def plus(self, other: Moments) -> Moments:
-        """Of the targets of both."""
+        """Moments of the targets of both."""
         weight = self.weight + other.weight
         if weight == 0.0:
             return self
@@ -37,7 +37,7 @@ class Moments(NamedTuple):
 
 
 def accuracy(parts: Sequence[tuple[Any, Any, Any]]) -> Any:
-    """Share of right predictions, lazily, from (predictions, targets, weights) of each part."""
+    """Share of correct predictions, lazily, from (predictions, targets, weights) of each part."""
     delayed = dask_delayed().delayed
     counts = [delayed(_count_right)(*part) for part in parts]
     return delayed(_share)(counts)
@@ -87,6 +87,6 @@ def _r_squared(parts: Sequence[Moments]) -> float:
     total = parts[0]
     for part in parts[1:]:
         total = total.plus(part)
-    if total.deviations == 0.0:  # as scikit-learn has it
+    if total.deviations == 0.0:  # as in scikit-learn
         return 1.0 if total.errors == 0.0 else 0.0
     return 1.0 - total.errors / total.deviations

@@ -1,8 +1,8 @@
-"""Growth over blocks at the workers: none of them has the whole table, and neither has the client.
+"""Growth over blocks at the workers: neither a worker nor the client has the whole table.
 
 Each part of the rows becomes a block, which stays at its worker. The client is the coordinator of
-`bevel.training.blocks`: it requests histograms, chooses the cuts, and has nodes that became small
-gathered and finished by some worker.
+`bevel.training.blocks`: it requests histograms, chooses the cuts, and lets workers gather and
+grow nodes that became small.
 """
 
 from __future__ import annotations
@@ -42,10 +42,10 @@ from bevel.training.blocks.table import sample_size
 __all__ = ["DaskBlocks", "read_parts"]
 
 ANSWERS_AT_ONCE = 8  # histograms that one task adds up
-BUNDLES_PER_THREAD = 3  # of nodes that are grown together
+BUNDLES_PER_THREAD = 3  # bundles of nodes that are grown together
 LARGEST_ARGUMENT = 2**20  # larger requests are sent to all workers once
-MOST_LOSSES = 3  # of what was sent, with workers that died, before a fit gives up
-LARGEST_SPACE = 2**31  # bytes for histograms and gathered rows, of a worker without a limit
+MOST_LOSSES = 3  # losses of sent data with dead workers before a fit fails
+LARGEST_SPACE = 2**31  # bytes for histograms and gathered rows, at a worker without a limit
 
 
 class DaskBlocks:
@@ -54,11 +54,11 @@ class DaskBlocks:
     Parameters
     ----------
     fit : Fit
-        Where tasks run.
+        Tasks of the fit.
     blocks : sequence of Future
-        In the order of the rows.
+        Blocks in the order of the rows.
     columns : Columns
-        What they share.
+        Properties of the columns that the blocks share.
     """
 
     def __init__(self, fit: Fit, blocks: Sequence[Any], columns: Columns) -> None:
@@ -75,7 +75,7 @@ class DaskBlocks:
             try:
                 return self._histograms(request, n_numbers)
             except CancelledError:
-                continue  # what was sent died with a worker: it is sent again
+                continue  # sent data died with a worker and is sent again
         return self._histograms(request, n_numbers)
 
     def _histograms(self, request: bytes, n_numbers: int) -> npt.NDArray[np.int64]:
@@ -97,7 +97,7 @@ class DaskBlocks:
             used += answers
         total: npt.NDArray[np.int64] = self._fit.result(answers[0])
         self._fit.drop(used)
-        return np.array(total)  # Dask's are read-only
+        return np.array(total)  # arrays of Dask are read-only
 
     def subtrees(
         self, request: bytes, nodes: Sequence[SmallNode], task: SubtreeTask
@@ -159,7 +159,7 @@ class DaskBlocks:
         return self._fit.client.scatter(content, broadcast=True, hash=False)
 
     def _bundles(self, nodes: Sequence[SmallNode]) -> list[list[int]]:
-        """Nodes that are grown together, of about as many rows each."""
+        """Bundles of nodes that are grown together, with similar numbers of rows."""
         n_threads = sum(worker.n_threads for worker in workers_of(self._fit.client))
         n_bundles = min(len(nodes), BUNDLES_PER_THREAD * max(n_threads, 1))
         bundles: list[list[int]] = [[] for _ in range(n_bundles)]
@@ -224,7 +224,7 @@ def _space(fit: Fit) -> int:
 
 
 def _aligned(fit: Fit, rows: PartedRows) -> list[tuple[Any, Any, Any]]:
-    """Parts of X, y and weights with the same rows."""
+    """Parts of X, y and weights with matching rows."""
     columns = [_cut_like(fit, rows.y, rows.n_rows[1], rows.n_rows[0])]
     if rows.sample_weight is None:
         columns.append([None] * len(rows.X))
@@ -234,7 +234,7 @@ def _aligned(fit: Fit, rows: PartedRows) -> list[tuple[Any, Any, Any]]:
 
 
 def _cut_like(fit: Fit, parts: list[Any], sizes: Sequence[int], wanted: Sequence[int]) -> list[Any]:
-    """Parts of a column, cut as those of X are."""
+    """Parts of a column, cut like those of X."""
     if list(sizes) == list(wanted):
         return parts
     starts = list(itertools.accumulate(sizes, initial=0))

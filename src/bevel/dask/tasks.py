@@ -1,7 +1,7 @@
-"""What workers do in a fit: pure functions, so that tasks lost with a worker are repeated.
+"""Tasks of workers in a fit: pure functions, so that tasks lost with a worker are repeated.
 
-Whatever worker runs them, results depend on their arguments only. Arrays inside of results travel
-beside the pickled rest, without being copied into it.
+Results depend on the arguments only, not on the worker. Arrays in results are sent beside the
+pickled rest, without being copied into it.
 """
 
 from __future__ import annotations
@@ -69,7 +69,7 @@ Result = TypeVar("Result")
 
 
 class Warned(NamedTuple):
-    """A warning of a task, to be given again where the user sees it."""
+    """A warning of a task, to be repeated where the user sees it."""
 
     category: type[Warning]
     text: str
@@ -77,17 +77,17 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True)
 class FitRequest:
-    """What to fit.
+    """Estimator, parameters and seed of a fit.
 
     Attributes
     ----------
     estimator : str
         Class of the local estimator.
     parameters : bytes
-        Of its constructor, pickled: a task that cannot read them fails, where a worker that gets
-        an argument that it cannot read would stop.
+        Parameters of its constructor, pickled: a task that cannot read them fails, whereas a worker
+        that cannot read an argument would stop.
     seed : int
-        Of the forest.
+        Seed of the forest.
     """
 
     estimator: str
@@ -97,18 +97,18 @@ class FitRequest:
 
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """Training rows, encoded, and everything that is decided once.
+    """Encoded training rows, and all decisions made once for a fit.
 
     Attributes
     ----------
     estimator : object
         The local estimator, with classes and names of columns, without trees.
     prepared : PreparedFit
-        What growth needs.
+        Encoded rows and resolved options.
     plan : FamilyPlan or None
-        Of the families, with `projection="auto"`.
+        Plan of the families, with `projection="auto"`.
     warned : list of Warned
-        Warnings on the way.
+        Warnings during the preparation.
     """
 
     estimator: Any
@@ -116,24 +116,24 @@ class Preparation:
     plan: FamilyPlan | None
     warned: list[Warned]
 
-    def __sizeof__(self) -> int:  # what it costs Dask to keep and to move
+    def __sizeof__(self) -> int:  # cost for Dask to store and to move it
         target = self.prepared.target
         weights = 0 if target.weights is None else target.weights.nbytes
         return int(self.prepared.dataset.X.nbytes + target.values.nbytes + weights)
 
     @property
     def options(self) -> Sequence[TrainingOptions]:
-        """Options of each family; of the one projection if there are no families."""
+        """Options of each family, or of the one projection if there are no families."""
         return (self.prepared.options,) if self.plan is None else self.plan.options
 
     def grower(self, n_threads: int) -> Grower:
-        """Grows trees on the rows."""
+        """Grower of trees on the rows."""
         return Grower(self.prepared.dataset, self.prepared.target, self.options, n_threads)
 
 
 @dataclass(frozen=True)
 class Summary:
-    """What the client needs to know of a preparation."""
+    """The parts of a preparation that the client needs."""
 
     n_rows: int
     plan: FamilyPlan | None
@@ -143,16 +143,16 @@ class Summary:
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """A fitted estimator on its way to the client.
+    """A fitted estimator in the form that is sent to the client.
 
     Attributes
     ----------
     model : ndarray of uint8
-        The bytes of its file.
+        Bytes of its file.
     attributes : mapping
         Fitted attributes that are not in the file.
     warned : list of Warned
-        Warnings on the way.
+        Warnings during the fit.
     """
 
     model: npt.NDArray[np.uint8]
@@ -173,7 +173,7 @@ def measure_part(part: Any) -> tuple[int, int, int]:
 def prepare(
     request: FitRequest, X: Sequence[Any], y: Sequence[Any], sample_weight: Sequence[Any] | None
 ) -> Preparation:
-    """Read and encode the training rows, and decide everything that is decided once."""
+    """Read and encode the training rows, and make all decisions of a fit."""
     estimator = SAVABLE[request.estimator](**pickle.loads(request.parameters))
     estimator.n_jobs = worker_threads()
     weights = None if sample_weight is None else join_parts(sample_weight)
@@ -202,7 +202,7 @@ def grow_trees(
     of_tree: npt.NDArray[np.int32],
     min_samples_split: int | None,
 ) -> FlatForest:
-    """Trees of some numbers, each of its family; None keeps the limit of the options."""
+    """Grow trees of the given numbers and families; None keeps the node size of the options."""
     quiet = Progress(0, len(numbers), bar=False, callback=None)
     grower = preparation.grower(1)
     if min_samples_split is not None:
@@ -220,11 +220,11 @@ def evaluate_family(
     preparation : Preparation
         Training rows.
     family : int
-        Its number.
+        Number of the family.
     parts : sequence of FlatForest
         Trees that include all of the micro-forest, in the order of their numbers.
     n_before : int
-        Trees among them that come before it.
+        Number of trees among them that come before it.
     """
     plan = preparation.plan
     assert plan is not None
@@ -240,7 +240,7 @@ def evaluate_family(
 def share_trees(
     preparation: Preparation, out_of_bag: Sequence[OutOfBagPredictions]
 ) -> FamilyShares:
-    """Share out the trees among the families."""
+    """Divide the trees among the families."""
     assert preparation.plan is not None
     evaluated = StoredPredictions(out_of_bag)
     return share_by_evidence(preparation.plan, evaluated, preparation.prepared.target)
@@ -249,16 +249,16 @@ def share_trees(
 def join_trees(
     micro: Sequence[FlatForest], grown: Sequence[FlatForest], shares: FamilyShares | None
 ) -> FlatForest:
-    """All trees.
+    """Join all trees.
 
     Parameters
     ----------
     micro : sequence of FlatForest
-        Trees of micro-forests; empty without any.
+        Trees of micro-forests; empty if there are none.
     grown : sequence of FlatForest
         The other trees, in the order of their numbers.
     shares : FamilyShares or None
-        Of families.
+        Shares of families.
     """
     forest = join_all(grown)
     if micro:
@@ -291,7 +291,7 @@ def finish_forest(
     shares: FamilyShares | None,
     estimates: Sequence[OutOfBag],
 ) -> FitResult:
-    """Read off the training rows what depends on all trees.
+    """Complete the fit with what depends on all trees.
 
     Parameters
     ----------
@@ -300,12 +300,12 @@ def finish_forest(
     forest : FlatForest
         All trees.
     shares : FamilyShares or None
-        Of families.
+        Shares of families.
     estimates : sequence of OutOfBag
-        Of all rows, in their order; empty if nobody needs them.
+        Out-of-bag predictions of all rows, in their order; empty if not needed.
     """
     trees = Grown(forest, families=None if shares is None else shares.record)
-    estimator = copy.copy(preparation.estimator)  # a task leaves its arguments as they are
+    estimator = copy.copy(preparation.estimator)  # tasks must not change their arguments
     before = set(vars(estimator))
     n_threads = worker_threads()
     with _RecordedWarnings() as warned:
@@ -320,7 +320,7 @@ def finish_forest(
 
 
 def join_all(forests: Sequence[FlatForest]) -> FlatForest:
-    """Forest of the trees of all, in their order; halves are joined, so that copies are few."""
+    """Forest of the trees of all parts, in order; joined by halves, which saves copies."""
     if len(forests) == 1:
         return forests[0]
     middle = len(forests) // 2
@@ -329,14 +329,14 @@ def join_all(forests: Sequence[FlatForest]) -> FlatForest:
 
 def _file_bytes(estimator: Any) -> npt.NDArray[np.uint8]:
     with warnings.catch_warnings():
-        # Functions among the parameters stay at the client, which has them.
+        # Functions among the parameters are kept by the client.
         warnings.simplefilter("ignore")
         pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
     return np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])
 
 
 class _RecordedWarnings:
-    """Context manager that collects warnings, which nobody would see on a worker."""
+    """Context manager that collects warnings, which would be lost on a worker."""
 
     def __enter__(self) -> list[Warned]:
         self._catcher = warnings.catch_warnings(record=True)
@@ -355,12 +355,12 @@ def worker_threads() -> int:
     """Threads of the worker that this is called in."""
     try:
         return int(distributed().get_worker().state.nthreads)
-    except ValueError:  # not in a worker
+    except ValueError:  # not called in a worker
         return 1
 
 
 def cancellable(work: Callable[[], Result]) -> Result:
-    """Run native work that ends when the task is cancelled, for which Dask has no means."""
+    """Run native work that ends when the task is cancelled, which Dask alone cannot do."""
     try:
         worker = distributed().get_worker()
     except ValueError:

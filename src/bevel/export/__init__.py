@@ -1,1 +1,1 @@
-"""Forests for places without Python: each folder or file writes one foreign format."""
+"""Exports forests for use without Python: each folder or file writes one format."""

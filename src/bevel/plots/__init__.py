@@ -1,4 +1,4 @@
-"""Pictures of finished results. Matplotlib (the extra ``plot``) is imported when one is drawn."""
+"""Plots of results. Matplotlib (the extra ``plot``) is imported when one is drawn."""
 
 from bevel.plots.beeswarm import shapley_beeswarm
 from bevel.plots.bias_variance import bias_and_variance

@@ -1,4 +1,4 @@
-"""Bars with long names beside them: names of a length that fits, and numbers at the ends."""
+"""Bars with long names beside them: shortened names, and numbers at the ends."""
 
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,7 @@ LONGEST_NAME = 50  # characters
 
 
 def shorten_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """The name, or its beginning and its end: names of columns often differ at their ends."""
+    """The name, or its beginning and end, since column names often differ at their ends."""
     if len(name) <= longest:
         return name
     end = longest // 3
@@ -24,7 +24,7 @@ def shorten_name(name: str, longest: int = LONGEST_NAME) -> str:
 
 
 def shorten_sum(words: str, longest: int = LONGEST_NAME) -> str:
-    """A sum of features, or as many of its first terms as fit."""
+    """A sum of features, or its first terms as far as they fit."""
     if len(words) <= longest:
         return words
     ends = [words.rfind(sign, 0, longest - 1) for sign in (" + ", " − ")]
@@ -32,7 +32,7 @@ def shorten_sum(words: str, longest: int = LONGEST_NAME) -> str:
 
 
 def value_texts(values: NDArray[np.float64]) -> list[str]:
-    """Numbers with as many decimals each; those that are not finite are empty."""
+    """Numbers with a common number of decimals; empty for those that are not finite."""
     known = values[np.isfinite(values)]
     decimals = decimals_for(float(np.abs(known).max())) if len(known) else 0
     texts = [f"{value:.{decimals}f}".replace("-", "−") for value in values.tolist()]
@@ -40,7 +40,7 @@ def value_texts(values: NDArray[np.float64]) -> list[str]:
 
 
 def write_values(axes: "Axes", values: NDArray[np.float64]) -> None:
-    """Numbers at the ends of the bars, all with as many decimals."""
+    """Write numbers at the ends of the bars, with a common number of decimals."""
     for place, text in enumerate(value_texts(values)):
         value = float(values[place])
         if text:

@@ -1,4 +1,4 @@
-"""Shapley values of many rows: a dot for each, so that size, sign and spread are seen at once."""
+"""Shapley values of many rows as dots, which show size, sign and spread."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -19,10 +19,10 @@ if TYPE_CHECKING:
 
 __all__ = ["shapley_beeswarm"]
 
-MAP = "cividis"  # as ordered in grey, and for colour-blind readers, as in colour
+MAP = "cividis"  # ordered in grey and for colour-blind readers too
 UNORDERED = COLOURS[1]
 ROW_INCHES, FRAME_INCHES, AXES_INCHES = 0.38, 1.1, 5.2
-N_BINS, LANE = 90, 0.8  # places across that share a pile; height of a pile at most
+N_BINS, LANE = 90, 0.8  # horizontal bins of a pile; largest height of a pile
 
 
 def shapley_beeswarm(
@@ -30,20 +30,20 @@ def shapley_beeswarm(
 ) -> "Axes":
     """A dot for each row and feature at its Shapley value, coloured by the feature's value.
 
-    Bars show how much a feature matters; here one also sees which values push which way, and
-    whether a few rows or all of them are moved. The picture is Lundberg and Lee's summary plot.
+    Bars show the importance of a feature; dots also show the effect of its values, and whether
+    a few rows or all of them are affected. This is Lundberg and Lee's summary plot.
 
     Parameters
     ----------
     result : ShapleyValues
-        From `bevel.analysis.shapley_values`, of several rows.
+        Values of several rows, from `bevel.analysis.shapley_values`.
     top : int, default=12
-        Features to show at most, the largest mean absolute value on top.
+        Largest number of features, with the largest mean absolute value on top.
     label : label of a class, default=None
-        The class that is explained; None: the last one, which of two is the second, and the middle
+        Class to explain; None: the last one, which of two is the second, and the middle
         one of quantiles.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -92,7 +92,7 @@ def shapley_beeswarm(
 
 
 def _piled(values: NDArray[np.float64], edge: float) -> NDArray[np.float64]:
-    """Heights of dots around zero: those at the same place lie beside each other."""
+    """Heights of dots around zero: dots at the same position are stacked."""
     place = np.round((values + edge) / (2.0 * edge) * N_BINS).astype(np.int64)
     order = np.argsort(place, kind="stable")
     ranks = np.empty(len(values))
@@ -106,7 +106,7 @@ def _piled(values: NDArray[np.float64], edge: float) -> NDArray[np.float64]:
 def _draw_row(
     axes: "Axes", values: NDArray[np.float64], heights: NDArray[np.float64], data: Any
 ) -> None:
-    """Dots of one feature, by the rank of its value; orange where there is no order."""
+    """Draw the dots of one feature, coloured by the rank of its value; orange without an order."""
     shade = _ranks(data)
     style: dict[str, Any] = {"s": 13, "linewidths": 0, "zorder": 3}
     known = ~np.isnan(shade)
@@ -128,7 +128,7 @@ def _ranks(data: Any) -> NDArray[np.float64]:
 
 
 def _key(axes: "Axes") -> None:
-    """Beside the dots what dark and pale mean."""
+    """Explain dark and pale dots beside them."""
     from matplotlib.cm import ScalarMappable
 
     figure: Any = axes.figure

@@ -41,11 +41,12 @@ def bias_and_variance(
     Parameters
     ----------
     results : mapping of str to mapping of float to BiasAndVariance
-        By system, and then by the setting that runs across, such as the number of training rows.
+        Results by system, and then by the setting on the horizontal axis, such as the number of
+        training rows.
     along : str, default="training rows"
-        What runs across.
+        Name of the setting.
     ax : matplotlib Axes or sequence of them, default=None
-        Where to draw: axes whose place is divided, or one for each panel; None makes a new figure.
+        Axes that are divided into panels, or one for each panel; None makes a new figure.
 
     Returns
     -------

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 __all__ = ["decision_boundaries", "decision_boundary", "posterior_map"]
 
 PANEL, HEAD, KEY = 4.4, 0.6, 1.1  # inches: a panel, its title, the legend
-MAP = "cividis"  # as ordered in grey, and for colour-blind readers, as in colour
+MAP = "cividis"  # ordered in grey and for colour-blind readers too
 
 
 def decision_boundary(
@@ -37,17 +37,17 @@ def decision_boundary(
 ) -> "Axes":
     """Draw the regions of a fitted classifier of two features, and points on top.
 
-    The colour of a place is the mix of the class colours in the proportions of ``predict_proba``;
+    The colour of a point is the mix of the class colours in the proportions of ``predict_proba``;
     the line is where the predicted class changes.
 
     Parameters
     ----------
     classifier : fitted classifier
-        Trained on two features; a tree of a forest by `bevel.analysis.single_tree`.
+        Classifier of two features; a tree of a forest by `bevel.analysis.single_tree`.
     X, y : array-like, shapes (n_rows, 2) and (n_rows,)
         Points to draw, usually the training rows. At most seven classes.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -86,19 +86,19 @@ def decision_boundaries(
 ) -> NDArray[Any]:
     """Draw the regions of several fitted classifiers of two features, one panel each.
 
-    The colour of a place is the mix of the class colours in the proportions of ``predict_proba``;
+    The colour of a point is the mix of the class colours in the proportions of ``predict_proba``;
     the black line is where the predicted class changes. Training points are drawn on top.
 
     Parameters
     ----------
     classifiers : mapping of str to fitted classifier
-        Panel titles and the classifiers they belong to, trained on two features.
+        Panel titles and their classifiers, trained on two features.
     X, y : array-like, shapes (n_rows, 2) and (n_rows,)
         Points to draw, usually the training rows. At most seven classes.
     true_lines : sequence of (slope, intercept), optional
-        The boundary that a perfect classifier would find, drawn dashed where it is known.
+        True decision boundary, drawn dashed where it is known.
     ax : matplotlib Axes or sequence of them, default=None
-        Where to draw: axes whose place is divided, or one for each classifier; None makes a new
+        Axes that are divided into panels, or one for each classifier; None makes a new
         figure.
 
     Returns
@@ -152,20 +152,20 @@ def posterior_map(
     label: Any = None,
     ax: "Axes | None" = None,
 ) -> "Axes":
-    """Draw the probability of a class over the plane, or what a regressor predicts there.
+    """Draw the probability of a class over the plane, or the predictions of a regressor.
 
     Parameters
     ----------
     model : fitted classifier or regressor
-        Trained on two features.
+        Model of two features.
     X : array-like of shape (n_rows, 2)
-        Points that set the window.
+        Points that define the window.
     y : array-like of shape (n_rows,), default=None
-        Their classes, to draw them: those of the class as dots, others as crosses.
+        Classes of the points: those of the class are drawn as dots, others as crosses.
     label : label of a class, default=None
-        The class; None: the last one, which of two is the second.
+        Class to draw; None: the last one, which of two is the second.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -204,7 +204,7 @@ def posterior_map(
 
 
 def _surface(model: Any, rows: Any, label: Any) -> tuple[NDArray[np.float64], Any]:
-    """The model over the plane, and the class it is the probability of; None in regression."""
+    """Predictions of the model over the plane, and the class of its probability, if any."""
     if not hasattr(model, "predict_proba"):
         if label is not None:
             remedy = "Leave it out, or draw a classifier."
@@ -221,7 +221,7 @@ def _surface(model: Any, rows: Any, label: Any) -> tuple[NDArray[np.float64], An
 
 
 def _mark(axes: "Axes", points: NDArray[np.float64], mine: NDArray[np.bool_], chosen: str) -> None:
-    """Points of the class as white dots, others as dark crosses: seen on light and on dark."""
+    """Draw points of the class as white dots, others as dark crosses, visible on any ground."""
     _draw_dots(axes, points[mine], c="white", edgecolors=INK, label=wrapped(chosen, 24))
     _draw_dots(axes, points[~mine], c=INK, marker="X", label="other")
     axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=2, handletextpad=0.2)
@@ -240,7 +240,7 @@ def _classes(classifier: Any, caller: str) -> NDArray[Any]:
 
 
 def _positions(labels: NDArray[Any], classes: NDArray[Any]) -> NDArray[np.int64]:
-    """Positions of labels among the classes; raises for labels that are none of them."""
+    """Positions of labels among the classes; raises for labels that are not among them."""
     place = np.full(len(labels), -1, dtype=np.int64)
     for position, label in enumerate(classes):
         place[labels == label] = position
@@ -262,7 +262,7 @@ def _listed(classes: Any) -> str:
 
 
 def _frame(axes: "Axes", names: list[str]) -> None:
-    """Names and values of the features; nothing where the plane is an abstract one."""
+    """Write names and values of the features; nothing for features without names."""
     if names:
         axes.set(xlabel=wrapped(names[0]), ylabel=wrapped(names[1]))
     else:

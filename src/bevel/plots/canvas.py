@@ -1,7 +1,7 @@
 """The common style of all plots, and the axes they are drawn on: given ones or new ones.
 
 New figures belong to pyplot, so that notebooks and `pyplot.show` show them; inside `detached` they
-do not. Their layout is constrained: labels, titles and legends stay inside the picture.
+do not. Their constrained layout keeps labels, titles and legends inside the figure.
 """
 
 import textwrap
@@ -48,7 +48,7 @@ LINES: tuple[Any, ...] = ("-", (0, (5, 2)), (0, (1.5, 1.5)), (0, (6, 2, 1.5, 2))
 STYLE: Any = {
     "svg.fonttype": "none",  # text stays text: small, searchable, in the reader's own font
     "svg.hashsalt": "bevel",
-    "text.parse_math": False,  # names of columns may hold dollar signs
+    "text.parse_math": False,  # column names may contain dollar signs
     "font.size": 10,
     "axes.edgecolor": FAINT,
     "axes.labelcolor": INK,
@@ -69,15 +69,15 @@ STYLE: Any = {
 
 
 MARGIN = 0.09  # inches around each panel
-LETTER = 0.083  # inches of a letter of the size of labels, rather more than less
+LETTER = 0.083  # inches of a letter of label size, rounded up
 _DETACHED: ContextVar[bool] = ContextVar("bevel_detached_figures", default=False)
 
 
 @contextmanager
 def detached() -> Iterator[None]:
-    """Figures made inside do not belong to pyplot: no window, and nothing to close.
+    """Context in which new figures do not belong to pyplot: no window, and nothing to close.
 
-    For code that turns pictures into files, in scripts, servers and threads.
+    For code that writes figures to files, in scripts, servers and threads.
     """
     before = _DETACHED.set(True)
     try:
@@ -87,7 +87,7 @@ def detached() -> Iterator[None]:
 
 
 def new_figure(needed_by: str, width: float, height: float) -> "Figure":
-    """A white figure of so many inches, whose layout keeps all text inside.
+    """A white figure of the given size in inches, whose layout keeps all text inside.
 
     Make it outside of `rc_context`: the first figure of a notebook sets up matplotlib's backend,
     which `rc_context` would undo.
@@ -110,7 +110,7 @@ def new_figure(needed_by: str, width: float, height: float) -> "Figure":
 def panel(
     ax: "Axes | None", needed_by: str, width: float = 6.4, height: float = 4.2
 ) -> Iterator["Axes"]:
-    """Axes to draw on in the house style: the given ones, or those of a new figure."""
+    """Axes to draw on in the common style: the given ones, or those of a new figure."""
     import_optional("matplotlib", needed_by=needed_by, install="bevel[plot]")
     from matplotlib import rc_context
     from matplotlib.axes import Axes
@@ -134,17 +134,17 @@ def panels(
     size: tuple[float, float],
     **grid: Any,
 ) -> Iterator[NDArray[Any]]:
-    """Axes in rows and columns, in the house style.
+    """Axes in rows and columns, in the common style.
 
     Parameters
     ----------
     ax : matplotlib Axes, array-like of Axes or None
-        Axes whose place is divided into the panels; or as many axes as there are panels; or None
+        Axes that are divided into the panels; or as many axes as there are panels; or None
         for a new figure.
     needed_by : str
-        The function that draws.
+        Name of the plotting function.
     shape : (int, int)
-        Rows and columns.
+        Number of rows and columns.
     size : (float, float)
         Width and height in inches of a new figure.
     **grid
@@ -164,7 +164,7 @@ def panels(
 
 
 def _divided(ax: "Axes", shape: tuple[int, int], grid: dict[str, Any]) -> NDArray[Any]:
-    """The place of axes divided into rows and columns."""
+    """Divide the area of axes into rows and columns."""
     place = ax.get_subplotspec()
     if place is None:
         remedy = "Make it with pyplot.subplots, or pass one for each panel."
@@ -195,18 +195,18 @@ def _as_array(axes: "list[Axes]") -> NDArray[Any]:
 
 
 def text_width(texts: Iterable[str], most: float = 5.0) -> float:
-    """Inches that the longest line of some labels takes, about; at most `most`."""
+    """Approximate width in inches of the longest line of some labels; at most `most`."""
     longest = max((len(line) for text in texts for line in text.split("\n")), default=0)
     return min(most, LETTER * longest)
 
 
 def wrapped(label: str, longest: int = 42) -> str:
-    """A label in lines that are no longer than the side that they stand beside."""
+    """Wrap a label at `longest` characters."""
     return "\n".join(textwrap.wrap(label, longest)) or label
 
 
 def decimals_for(largest: float, digits: int = 3) -> int:
-    """Decimals that show the largest of some numbers with so many digits."""
+    """Decimals that show the largest of some numbers with `digits` digits."""
     if not np.isfinite(largest) or largest <= 0.0:
         return 0
     return int(np.clip(digits - 1 - np.floor(np.log10(largest)), 0, 12))

@@ -1,6 +1,6 @@
-"""Pictures by way of scikit-learn's displays: computed and drawn in one call, and drawn again.
+"""Plots in the form of scikit-learn's displays: computed and drawn in one call, and drawn again.
 
-What a display does can be done with a function of `bevel.analysis` and one of `bevel.plots`.
+A display combines a function of `bevel.analysis` with one of `bevel.plots`.
 """
 
 from typing import TYPE_CHECKING, Any, Self
@@ -21,7 +21,7 @@ __all__ = ["ImportanceDisplay", "ProximityDisplay", "ReliabilityDisplay", "Shapl
 
 
 class _Display:
-    """A result, and where it was drawn last."""
+    """A result, and its last axes."""
 
     ax_: "Axes"
     figure_: "Figure"
@@ -37,12 +37,12 @@ class ImportanceDisplay(_Display):
     Parameters
     ----------
     result : Importance or Directions
-        From `bevel.analysis.importance`.
+        Result of `bevel.analysis.importance`.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Last axes and figure.
 
     Examples
     --------
@@ -80,11 +80,11 @@ class ImportanceDisplay(_Display):
         X, y : array-like, default=None
             Rows and targets; the rows of the fit in their order, unless ``out_of_bag=False``.
         kind : str, default=None
-            As in `bevel.analysis.importance`; None: "permutation" with X and y, "gini" without.
+            Kind of `bevel.analysis.importance`; None: "permutation" with X and y, "gini" without.
         n_top : int, default=20
-            Bars at most.
+            Largest number of bars.
         ax : matplotlib.axes.Axes, default=None
-            Where to draw; None makes a new figure.
+            Axes to draw on; None makes a new figure.
         **options
             Options of the kind.
         """
@@ -103,12 +103,12 @@ class ReliabilityDisplay(_Display):
     Parameters
     ----------
     result : Calibration
-        From `bevel.analysis.calibration`.
+        Result of `bevel.analysis.calibration`.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Last axes and figure.
 
     Examples
     --------
@@ -141,14 +141,14 @@ class ProximityDisplay(_Display):
     Parameters
     ----------
     result : PrincipalCoordinates
-        From `bevel.analysis.principal_coordinates`.
+        Result of `bevel.analysis.principal_coordinates`.
     labels : array-like of shape (n_rows,), default=None
-        Classes, or numbers.
+        Classes or numbers of the rows.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Last axes and figure.
 
     Examples
     --------
@@ -177,17 +177,17 @@ class ProximityDisplay(_Display):
 
 
 class ShapleyDisplay(_Display):
-    """What features add to predictions: of one row, or on average.
+    """Contributions of features to predictions: of one row, or on average.
 
     Parameters
     ----------
     result : ShapleyValues
-        From `bevel.analysis.shapley_values`.
+        Result of `bevel.analysis.shapley_values`.
 
     Attributes
     ----------
     ax_, figure_ : matplotlib Axes and Figure
-        Where it was drawn last.
+        Last axes and figure.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Effects of features drawn: curves with bands, surfaces, and bars of interactions."""
+"""Plots of effects: curves with bands, surfaces, and bars of interactions."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 __all__ = ["effect", "interaction_bars"]
 
-MOST_CURVES = 200  # of single rows: more are a blot
+MOST_CURVES = 200  # curves of single rows: more are not readable
 BAR_INCHES, FRAME_INCHES, AXES_INCHES = 0.3, 1.25, 4.6
 
 
@@ -26,20 +26,20 @@ def effect(
 ) -> "Axes":
     """Draw an effect: a curve for one feature or a direction, a surface for two features.
 
-    Curves have their pointwise band where there are standard errors, thin lines for rows where
-    there are individual curves, and marks at the tenths of the feature's values. Of two classes the
+    Curves have pointwise bands where there are standard errors, thin lines for rows where
+    there are individual curves, and marks at the deciles of the feature. Of two classes the
     second one is drawn, of more all; a surface shows one: pass ``result.output(label)``.
 
     Parameters
     ----------
     result : Effect
-        From `partial_dependence`, `accumulated_local_effects` or `effect_along`.
+        Result of `partial_dependence`, `accumulated_local_effects` or `effect_along`.
     level : float, default=0.95
-        Of the band.
+        Level of the band.
     centred : bool, default=False
-        Whether individual curves begin at zero, which shows better where they part.
+        Whether individual curves begin at zero, which shows their differences better.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def effect(
         set_finding(axes, _title(result), _finding(outputs))
         axes.grid(axis="y", color=RULE, lw=0.6)
         if len(outputs) > 1:
-            # Beside the curves: between them there may be no room.
+            # Beside the curves, since there may be no room between them.
             title = noun_of_outputs(result.output_name)
             axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes
@@ -87,11 +87,11 @@ def interaction_bars(result: Interactions, *, n_top: int = 15, ax: "Axes | None"
     Parameters
     ----------
     result : Interactions
-        From `bevel.analysis.interactions`.
+        Result of `bevel.analysis.interactions`.
     n_top : int, default=15
-        Pairs at most.
+        Largest number of pairs.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -211,7 +211,7 @@ def _title(result: Effect) -> str:
 
 
 def _finding(outputs: dict[str, Effect]) -> str:
-    """How the curve goes; of several classes, that of the one which changes most."""
+    """Shape of the curve in words; of several classes, that of the one which changes most."""
     names = list(outputs)
     curves = [np.asarray(each.values, float) for each in outputs.values()]
     most = int(np.argmax([np.ptp(curve) for curve in curves]))

@@ -1,4 +1,4 @@
-"""Titles that state what a picture shows, in lines no longer than its side."""
+"""Titles that state the finding of a plot, wrapped to its width."""
 
 import textwrap
 from collections.abc import Sequence
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 __all__ = ["course", "digits", "largest_of", "set_finding"]
 
-LONGEST_TITLE = 46  # characters of a bold line, beside the narrowest bars
-MOST_WRITTEN_OUT = 1e7  # larger numbers have an exponent
-LEVEL = 0.02  # share of the range: what falls by less counts as rising, and the other way round
+LONGEST_TITLE = 46  # characters of a bold line above the narrowest bars
+MOST_WRITTEN_OUT = 1e7  # larger numbers are written with an exponent
+LEVEL = 0.02  # smaller reversals, as a share of the range, are ignored
 
 
 def set_finding(axes: "Axes", what: str, finding: str = "", longest: int = LONGEST_TITLE) -> None:
-    """Write above the axes what is drawn, and what is to be seen."""
+    """Write a title above the axes: the content of the plot, and the finding."""
     text = f"{what}: {finding}" if finding else what
     axes.set_title("\n".join(textwrap.wrap(text, longest)), loc="left")
 
@@ -29,7 +29,7 @@ def largest_of(
     doubtful: NDArray[np.bool_],
     things: str = "feature",
 ) -> str:
-    """Which of some things has the largest value, unless that may be chance."""
+    """Name of the largest value, unless it may be due to chance."""
     if not len(values) or not np.max(values) > 0.0:
         return ""
     best = int(np.argmax(values))
@@ -39,7 +39,7 @@ def largest_of(
 
 
 def course(values: NDArray[np.float64]) -> str:
-    """How a curve goes: where it begins and ends, or between what it stays."""
+    """Shape of a curve in words: its ends, or its range."""
     first, last = float(values[0]), float(values[-1])
     low, high = float(np.min(values)), float(np.max(values))
     if not high > low:
@@ -54,7 +54,7 @@ def course(values: NDArray[np.float64]) -> str:
 
 
 def digits(value: float) -> str:
-    """Three digits, with the sign that is as wide as a plus."""
+    """A number with three digits and a typographic minus sign."""
     text = f"{value:.3g}"
     if "e+" in text and abs(value) < MOST_WRITTEN_OUT:
         text = f"{float(text):,.0f}"

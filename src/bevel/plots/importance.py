@@ -20,34 +20,34 @@ __all__ = ["importance_bars", "top_projections"]
 
 LONGEST_LINE = 56  # characters
 NO_BREAK = "\N{NO-BREAK SPACE}"
-FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: all are shown; no more are shown
+FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: always shown; largest number shown
 BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.27, 0.42, 1.1  # inches
 AXES_WIDTH, FRAME_HEIGHT = 4.6, 1.15  # inches beside the names, and above and below the bars
 PALE = "#a9cbe2"
 LEAST_TITLED, LONGEST_FINDING = 9, 40  # columns of a heat map; characters of a direction
 NORMAL_95 = 1.959964
-SIGNIFICANT = 0.05  # corrected p-values up to it
+SIGNIFICANT = 0.05  # largest corrected p-value
 SIGNS = {"rises": "▲", "falls": "▼", "mixed": "▲▼"}
 
 
 def importance_bars(
     result: Importance | Directions, *, n_top: int = 20, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw the largest importances as bars, with lines that show how certain they are.
+    """Draw the largest importances as bars, with lines that show their uncertainty.
 
     Lines of permutation and negation importance are intervals of 95 %, and bars whose interval
-    covers zero are pale. Those of other kinds are one standard deviation over trees, or over
+    includes zero are pale. Those of other kinds are one standard deviation over trees, or over
     repeats, to each side. Bars without lines have their value beside them; those of
     `importance_test` have their corrected p-value, and are pale where it is above 0.05.
 
     Parameters
     ----------
     result : Importance or Directions
-        From `bevel.analysis.importance`.
+        Result of `bevel.analysis.importance`.
     n_top : int, default=20
-        Bars at most.
+        Largest number of bars.
     ax : matplotlib.axes.Axes, optional
-        Where to draw; a new figure otherwise.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -98,22 +98,22 @@ def importance_bars(
 def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = None) -> "Axes":
     """Draw the weights of the most important directions as a heat map, importances above it.
 
-    One column for each direction, best first; one row for each feature, those without a weight in
-    any of the directions left out where there are many. Each cell has its weight in figures too.
+    One column for each direction, best first; one row for each feature. Where there are many
+    features, those without a weight are left out. Each cell shows its weight.
 
     Parameters
     ----------
     result : Directions
-        From ``importance(forest, "projection")``.
+        Result of ``importance(forest, "projection")``.
     n_top : int, default=10
-        Directions at most.
+        Largest number of directions.
     ax : matplotlib.axes.Axes, optional
-        Where to draw the heat map, with the bars above it; a new figure otherwise.
+        Axes of the heat map, with the bars above it; None makes a new figure.
 
     Returns
     -------
     matplotlib.axes.Axes
-        Of the heat map. Save its figure with ``ax.figure.savefig(path)``.
+        Axes of the heat map. Save its figure with ``ax.figure.savefig(path)``.
 
     Examples
     --------
@@ -141,7 +141,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     with panel(ax, "top_projections", width, height) as axes:
         edges = [np.arange(size + 1) - 0.5 for size in weight.shape]
         mesh = axes.pcolormesh(edges[1], edges[0], weight, cmap="PuOr", vmin=-1.9, vmax=1.9)
-        mesh.set_zorder(0)  # below the lines between cells; the colours are pale: ink is on them
+        mesh.set_zorder(0)  # below the lines between cells; pale colours, with text on them
         axes.invert_yaxis()
         _write_weights(axes, weight)
         axes.set_yticks(np.arange(len(shown)), names)
@@ -152,13 +152,13 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
         above = _draw_shares(axes, best)
         words = [shorten_sum(each, LONGEST_FINDING) for each in best.words]
         finding = largest_of(words, best.share, np.zeros(len(best), dtype=bool))
-        if len(best) >= LEAST_TITLED:  # fewer columns have no room above them
+        if len(best) >= LEAST_TITLED:  # fewer columns leave no room for a title
             set_finding(above, result.heading, finding)
     return axes
 
 
 class _Bars(NamedTuple):
-    """What is drawn, best first: `reach` of the whiskers, and whether they reach zero."""
+    """Bars to draw, best first: `reach` of the whiskers, and whether they reach zero."""
 
     names: list[str]
     values: NDArray[np.float64]
@@ -169,7 +169,7 @@ class _Bars(NamedTuple):
 def _bars(result: Importance | Directions, n_top: int) -> _Bars:
     """Names, values and whiskers of the largest importances.
 
-    Directions have none: most trees have no split along a given one, and their spread says nothing.
+    Directions have no whiskers: most trees have no split along a given one.
     """
     best: Any = result.top(n_top)
     sure = np.zeros(len(best), dtype=bool)
@@ -189,7 +189,7 @@ def _draw_whiskers(axes: "Axes", bars: _Bars) -> None:
     low, high = bars.values - bars.reach, bars.values + bars.reach  # type: ignore[operator]
     low = low if (bars.values < 0.0).any() or bars.doubtful.any() else np.maximum(low, 0.0)
     place = np.arange(len(low))
-    # On a dark bar the line is white.
+    # White on a dark bar.
     on_bar = np.flatnonzero(~bars.doubtful & (bars.values > 0.0))
     axes.hlines(place, low, high, color=INK, lw=1.2, zorder=3)
     inside = np.maximum(low, 0.0)[on_bar], bars.values[on_bar]
@@ -197,7 +197,7 @@ def _draw_whiskers(axes: "Axes", bars: _Bars) -> None:
 
 
 def _labels(result: Importance | Directions, bars: _Bars, n_top: int) -> list[str] | None:
-    """Behind each bar: its p-value or value, and which way the feature pushes the prediction."""
+    """Text behind each bar: its p-value or value, and the sign of the feature's effect."""
     if isinstance(result, Directions):
         return None
     best = result.top(n_top)
@@ -238,7 +238,7 @@ def _p_value(p_value: float) -> str:
 
 
 def _sign(best: Importance, number: int) -> str:
-    """The way of one feature, its size if that is known, and the class that it is of."""
+    """Sign of the effect of one feature, its size if it is known, and its class."""
     word = "" if best.direction is None else best.direction[number]
     effect = None if best.effect is None else float(best.effect[number])
     if effect is not None and not (np.isfinite(effect) and effect != 0.0):
@@ -251,13 +251,13 @@ def _sign(best: Importance, number: int) -> str:
 
 
 def _within_sight(values: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Values, with infinite ones a little beyond the largest of the others."""
+    """Values, with infinite ones moved slightly beyond the largest of the others."""
     largest = np.max(values, where=np.isfinite(values), initial=0.0)
     return np.where(np.isposinf(values), 1.1 * largest or 1.0, values)
 
 
 def _draw_shares(axes: "Axes", best: Directions) -> "Axes":
-    """Bars of the importances, above the columns they belong to."""
+    """Draw bars of the importances above their columns."""
     bars = _axes_above(axes)
     bars.bar(np.arange(len(best)), best.share, width=0.68, color=COLOURS[0])
     bars.tick_params(axis="x", length=0, labelbottom=False)
@@ -269,7 +269,7 @@ def _draw_shares(axes: "Axes", best: Directions) -> "Axes":
 
 
 def _axes_above(axes: "Axes") -> "Axes":
-    """Axes in the upper part of the place of others, which move down."""
+    """Axes in the upper part of the area of others, which shrink."""
     figure: Any = axes.figure
     inches = axes.bbox.height / figure.dpi
     place = axes.get_subplotspec()
@@ -287,14 +287,14 @@ def _write_weights(axes: "Axes", weight: NDArray[np.float64]) -> None:
     signs = np.isin(weight, (-1.0, 0.0, 1.0)).all()
     for (row, column), value in np.ndenumerate(weight):
         if value != 0.0:
-            rounded = f"{round(float(value), 1) + 0.0:.1f}"  # + 0.0: no sign before a zero
+            rounded = f"{round(float(value), 1) + 0.0:.1f}"  # + 0.0 removes the sign of zero
             text = ("+" if value > 0 else "−") if signs else rounded.replace("-", "−")
             size = 12 if signs else 8
             axes.text(column, row, text, ha="center", va="center", fontsize=size, color="black")
 
 
 def _rule_cells(axes: "Axes", shape: tuple[int, ...]) -> None:
-    """White lines between cells."""
+    """Draw white lines between cells."""
     axes.set_xticks(np.arange(shape[1] + 1) - 0.5, minor=True)
     axes.set_yticks(np.arange(shape[0] + 1) - 0.5, minor=True)
     axes.grid(which="minor", color="white", lw=1.2)
@@ -304,7 +304,7 @@ def _rule_cells(axes: "Axes", shape: tuple[int, ...]) -> None:
 
 
 def _features_to_show(weight: NDArray[np.float64]) -> NDArray[np.int64]:
-    """All features; of many, the used ones; of many used ones, those of the largest weights."""
+    """Features to show: all if they are few, else the used ones of the largest weights."""
     n_features = weight.shape[1]
     if n_features <= FEW_FEATURES:
         return np.arange(n_features)
@@ -314,7 +314,7 @@ def _features_to_show(weight: NDArray[np.float64]) -> NDArray[np.int64]:
 
 
 def _explain(result: Importance | Directions, bars: _Bars) -> str:
-    """What the values are, and the whiskers; in short lines."""
+    """Explanation of the values and the whiskers, in short lines."""
     if isinstance(result, Importance):
         text = result.measures.split(";")[0]
     else:

@@ -1,4 +1,4 @@
-"""Predictions of a model of two features over the plane: shared by the plots of it."""
+"""Predictions of a model of two features over the plane, shared by several plots."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,14 +26,14 @@ __all__ = [
     "window_of",
 ]
 
-# Okabe and Ito's palette, in an order whose neighbours stay apart for colour-blind readers.
+# Okabe and Ito's palette, in an order whose neighbours differ for colour-blind readers.
 CLASS_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9", "#D55E00", "#F0E442")
 TINT = 0.62  # share of white mixed into the regions, so that points stand out on them
 RESOLUTION = 500  # pixels along each side of a panel
 
 
 class Window(NamedTuple):
-    """The part of the plane that is drawn: its corners."""
+    """The visible part of the plane, by its corners."""
 
     low: NDArray[np.float64]
     high: NDArray[np.float64]
@@ -45,13 +45,13 @@ class Window(NamedTuple):
         return float(left), float(right), float(bottom), float(top)
 
     def axes(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """Places across and upward at which the plane is evaluated."""
+        """Coordinates at which the plane is evaluated."""
         across = np.linspace(self.low[0], self.high[0], RESOLUTION)
         return across, np.linspace(self.low[1], self.high[1], RESOLUTION)
 
 
 def read_points(X: ArrayLike, caller: str) -> NDArray[np.float64]:
-    """Points of the plane; raises if they have more or fewer than two features."""
+    """Points of the plane; raises unless they have two features."""
     try:
         points = np.asarray(X, dtype=np.float64)
     except (TypeError, ValueError) as error:
@@ -84,7 +84,7 @@ def palette(n_classes: int) -> NDArray[np.float64]:
 
 
 def window_of(points: NDArray[np.float64]) -> Window:
-    """The part of the plane with all points, and a little more."""
+    """Window around all points, with a margin."""
     low, high = np.nanmin(points, axis=0), np.nanmax(points, axis=0)
     extent = high - low
     margin = 0.03 * np.where(extent > 0.0, extent, 1.0)
@@ -92,7 +92,7 @@ def window_of(points: NDArray[np.float64]) -> Window:
 
 
 def grid_rows(window: Window, X: Any, model: Any) -> Any:
-    """All places of a window as rows, in a frame like X if the model has feature names."""
+    """All grid points of a window as rows, in a frame like X if the model has feature names."""
     if (n_outputs := getattr(model, "n_outputs_", 1)) > 1:
         raise SeveralOutputsError(
             f"A picture of predictions is of one target; got a model of {n_outputs} outputs. Draw "
@@ -102,7 +102,7 @@ def grid_rows(window: Window, X: Any, model: Any) -> Any:
     names = getattr(model, "feature_names_in_", None)
     if names is None or not hasattr(X, "columns"):
         return rows
-    if list(names) != list(X.columns):  # the picture would have its sides swapped
+    if list(names) != list(X.columns):  # the axes of the plot would be swapped
         required = f"the columns of the fit in their order ({join_names(list(names))})"
         got = join_names([str(name) for name in X.columns])
         raise wrong_value("X", required, got, "Pass X[model.feature_names_in_].")
@@ -110,7 +110,7 @@ def grid_rows(window: Window, X: Any, model: Any) -> Any:
 
 
 def feature_names(X: Any) -> list[str]:
-    """Names of the two columns of a frame; none of an array."""
+    """Names of the two columns of a frame; empty for an array."""
     names = [str(name) for name in getattr(X, "columns", ())]
     return names if len(names) == 2 else []
 
@@ -127,7 +127,7 @@ def read_labels_of(points: NDArray[np.float64], y: ArrayLike) -> NDArray[Any]:
 def draw_regions(
     axes: "Axes", shares: NDArray[np.float64], window: Window, colours: NDArray[np.float64]
 ) -> None:
-    """Colour each place by its class shares, and draw a line where the class changes."""
+    """Colour each point by its class shares, and draw a line where the class changes."""
     shares = shares.reshape(RESOLUTION, RESOLUTION, -1)
     mixed = (1.0 - TINT) * (shares @ colours) + TINT
     axes.imshow(mixed, origin="lower", extent=window.extent, aspect="auto", zorder=0)
@@ -137,7 +137,7 @@ def draw_regions(
 
 
 def _leads(shares: NDArray[np.float64]) -> list[NDArray[np.float64]]:
-    """Each class's share minus the best other one: zero on the border of its region."""
+    """Share of each class minus the best other one: zero on the border of its region."""
     n_classes = shares.shape[-1]
     drawn = range(n_classes if n_classes > 2 else n_classes - 1)  # two classes share one border
     return [shares[..., label] - np.delete(shares, label, axis=-1).max(axis=-1) for label in drawn]
@@ -157,7 +157,7 @@ def draw_points(
             mine[:, 0],
             mine[:, 1],
             s=20,
-            marker=MARKERS[label],  # shape repeats what colour says
+            marker=MARKERS[label],  # redundant with the colour
             color=colour,
             edgecolors="white",
             linewidths=0.6,

@@ -1,4 +1,4 @@
-"""Rows on a map: near each other where the forest puts them into the same leaves."""
+"""Map of rows by proximity: rows that share leaves are near each other."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["proximity_map"]
 
-MANY_ROWS, SMALL_DOT, DOT = 2000, 12.0, 26.0  # areas of dots, of more rows than these and of fewer
+MANY_ROWS, SMALL_DOT, DOT = 2000, 12.0, 26.0  # rows; areas of dots for more, and for fewer
 
 
 def proximity_map(
@@ -29,11 +29,11 @@ def proximity_map(
     Parameters
     ----------
     result : PrincipalCoordinates
-        From `bevel.analysis.principal_coordinates`.
+        Result of `bevel.analysis.principal_coordinates`.
     labels : array-like of shape (n_rows,), default=None
         Classes, by colour and marker, or numbers, by shade if there are more than eight.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------

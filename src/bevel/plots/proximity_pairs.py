@@ -34,16 +34,16 @@ def proximity_pairs(
     Parameters
     ----------
     result : PrincipalCoordinates
-        From `bevel.analysis.principal_coordinates`; drawn below the diagonal, and above it too if
-        it is the only one. Two to six components make a readable picture.
+        Result of `bevel.analysis.principal_coordinates`; drawn below the diagonal, and above it too
+        if it is the only one. Two to six components are readable.
     other : PrincipalCoordinates, default=None
-        Of another forest on the same rows, drawn above the diagonal.
+        Coordinates by another forest of the same rows, drawn above the diagonal.
     labels : array-like of shape (n_rows,), default=None
         Classes, by colour and marker, or numbers, by shade if there are more than eight.
     names : tuple of two str
         Names of the two forests, for the titles.
     ax : matplotlib Axes or array-like of them, default=None
-        Where to draw: axes whose place is divided, or one for each pair; None makes a new figure.
+        Axes that are divided into panels, or one for each pair; None makes a new figure.
 
     Returns
     -------
@@ -158,7 +158,7 @@ def _write_shares(
     other: PrincipalCoordinates | None,
     names: tuple[str, str],
 ) -> None:
-    """Number of the component and what it explains, on the diagonal."""
+    """Write the number of the component and its explained share on the diagonal."""
     lines = [f"{100 * result.explained[component]:.1f} %"]
     if other is not None:
         lines = [f"{names[1]} {100 * other.explained[component]:.1f} %", f"{names[0]} {lines[0]}"]
@@ -168,7 +168,7 @@ def _write_shares(
 
 
 def _write_around(grid: NDArray[Any], title: str, drawn: Groups | NDArray[np.float64]) -> None:
-    """Title above the panels, and below them what colours mean."""
+    """Write a title above the panels, and a legend below them."""
     figure = grid[0, 0].figure
     figure.suptitle(title, fontsize=10)
     if not isinstance(drawn, list):

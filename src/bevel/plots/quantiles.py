@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["fan_chart"]
 
-# Shares of the band's colour in the outermost and the innermost band: apart in grey as well.
+# Shares of the band's colour in the outermost and the innermost band, distinct in grey too.
 PALE, DARK = 0.22, 0.62
 
 
@@ -31,14 +31,14 @@ def fan_chart(
     Parameters
     ----------
     result : RowQuantiles
-        From `bevel.analysis.quantiles`. Levels that mirror each other, such as 0.05 and 0.95, are
-        the borders of a band; 0.5 is a line; others are thin lines.
+        Result of `bevel.analysis.quantiles`. Symmetric levels, such as 0.05 and 0.95, bound a
+        band; 0.5 is a line; others are thin lines.
     x : array-like of shape (n_rows,), default=None
-        Where each row is drawn, such as a feature or the time. None: rows by ascending median.
+        Horizontal position of each row, such as a feature. None: rows by ascending median.
     y : array-like of shape (n_rows,), default=None
         Targets to draw as points; None: those of `result`, if it has them.
     ax : matplotlib Axes, default=None
-        Where to draw; None: a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -68,7 +68,7 @@ def fan_chart(
         axes.set_xlabel("rows, by ascending median" if x is None else _name_of(x))
         axes.set_ylabel("target")
         axes.margins(x=0.01)
-        # Above the axes: inside there may be rows anywhere.
+        # Above the axes, since rows may be anywhere inside.
         key = axes.legend(loc="lower left", bbox_to_anchor=(-0.02, 1.0), ncols=6, fontsize=9)
         finding = _finding(result, targets)
         key.set_title(finding)
@@ -78,13 +78,13 @@ def fan_chart(
 
 
 def _name_of(x: ArrayLike) -> str:
-    """The name of a column of a frame; nothing for plain arrays."""
+    """Name of a column of a frame; empty for plain arrays."""
     name = getattr(x, "name", None)
     return name if isinstance(name, str) else ""
 
 
 def _finding(result: "RowQuantiles", targets: NDArray[np.float64] | None) -> str:
-    """How many of the targets the widest band covers."""
+    """Coverage of the widest band, in words."""
     if targets is None or not result.bands:
         return "Quantiles of rows"
     low, high = result.bands[0]
@@ -106,7 +106,7 @@ def _column(name: str, values: ArrayLike, n_rows: int) -> NDArray[np.float64]:
 def _places(
     result: "RowQuantiles", x: ArrayLike | None
 ) -> tuple[NDArray[np.float64], NDArray[np.intp]]:
-    """Where rows are drawn, from left to right, and which rows these are; unknown ones are not."""
+    """Positions of the rows with quantiles, ascending, and their indices."""
     middle = result.values[:, np.abs(result.levels - 0.5).argmin()]
     key = middle if x is None else _column("x", x, len(middle))
     order = np.argsort(key, kind="stable")

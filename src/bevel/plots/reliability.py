@@ -28,9 +28,9 @@ def calibration(
     Parameters
     ----------
     results : Calibration, or mapping of str to them
-        One forest, or several by name.
+        Result of one forest, or of several by name.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------

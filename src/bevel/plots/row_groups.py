@@ -1,4 +1,4 @@
-"""Rows as points: by class in colours and markers, or by number in shades."""
+"""Rows as points: classes by colour and marker, numbers by shade."""
 
 from typing import TYPE_CHECKING, Any
 

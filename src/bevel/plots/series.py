@@ -1,4 +1,4 @@
-"""Several results in one picture: their names, and looks that differ without colour too."""
+"""Several results in one plot: their names, and styles that differ without colour too."""
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,19 +15,19 @@ T = TypeVar("T")
 
 
 def named(results: T | Mapping[str, T], argument: str = "results") -> dict[str, T]:
-    """Results by name; a single one needs none. `argument`: their name in messages."""
+    """Results by name; a single one needs no name. `argument`: their name in messages."""
     if isinstance(results, Mapping) and not results:
         raise wrong_value(argument, "at least one", "none", "Pass one, or some by name.")
     return dict(results) if isinstance(results, Mapping) else {"": results}
 
 
 def line(number: int) -> dict[str, Any]:
-    """Colour and dashes of the so-manieth line."""
+    """Colour and dashes of line `number`."""
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": LINES[number % len(LINES)]}
 
 
 def marker(number: int) -> dict[str, Any]:
-    """Colour and shape of the so-manieth kind of points."""
+    """Colour and marker of series `number`."""
     return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
 
 

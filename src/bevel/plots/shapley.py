@@ -1,4 +1,4 @@
-"""Shapley values drawn: how much each feature matters, and how one prediction comes about."""
+"""Plots of Shapley values: importance of features, and contributions to one prediction."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 __all__ = ["shapley_bars", "shapley_waterfall"]
 
 UP, DOWN = COLOURS[0], COLOURS[1]
-# Height of a bar, and of all that is around the bars; width beside the names.
+# Height of a bar, height around the bars, and width beside the names.
 BAR_INCHES, FRAME_INCHES, AXES_INCHES = 0.3, 1.0, 4.4
 
 
@@ -28,12 +28,12 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
     Parameters
     ----------
     result : ShapleyValues
-        From `bevel.analysis.shapley_values`. Of a classifier the mean is over classes too; for one
-        class pass ``result.output(label)``.
+        Result of `bevel.analysis.shapley_values`. For a classifier the mean is over classes too;
+        for one class pass ``result.output(label)``.
     top : int, default=15
-        Features to show at most.
+        Largest number of features.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -76,19 +76,19 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
 def shapley_waterfall(
     result: "ShapleyValues", row: int = 0, *, top: int = 9, ax: "Axes | None" = None
 ) -> "Axes":
-    """How one prediction comes about: from the mean of the background, feature by feature.
+    """Draw the contributions to one prediction, from the mean of the background on.
 
     Parameters
     ----------
     result : ShapleyValues
-        From `bevel.analysis.shapley_values`. Of a classifier the row's most probable class is
+        Result of `bevel.analysis.shapley_values`. Of a classifier the row's most probable class is
         drawn, of several quantiles the middle one; for another one pass ``result.output(label)``.
     row : int, default=0
-        Which of the explained rows.
+        Index of the row among the explained ones.
     top : int, default=9
-        Features to show; the others are one bar.
+        Number of features to show; the others are one bar.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -136,7 +136,7 @@ def _title(result: "ShapleyValues", prediction: float, base: float) -> str:
 
 
 def _decimals(result: "ShapleyValues", numbers: Any) -> int:
-    """Decimals of numbers beside each other; probabilities have three."""
+    """Decimals of neighbouring numbers; probabilities have three."""
     most = 3 if result.output_name.startswith("probability") else 12
     return min(most, decimals_for(float(np.abs(numbers).max(initial=0.0))))
 
@@ -145,7 +145,7 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
     """Labels and heights of the bars from the bottom up, the largest on top."""
     values, data = result.values[row], result.data[row]
     order = np.argsort(-np.abs(values), kind="stable")
-    top = top if len(order) > top + 1 else len(order)  # a bar for one other feature hides its name
+    top = top if len(order) > top + 1 else len(order)  # one other feature keeps its name
     labels = [f"{shorten_name(result.names[f])} = {_short(data[f])}" for f in order[:top]]
     steps = list(values[order[:top]])
     if len(order) > top:
@@ -170,7 +170,7 @@ def _short(value: object) -> str:
 
 def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
     for place, (start, step) in enumerate(zip(starts, steps, strict=True)):
-        colour, hatch = (UP, "") if step >= 0 else (DOWN, "////")  # hatched: down, in grey too
+        colour, hatch = (UP, "") if step >= 0 else (DOWN, "////")  # visible in grey
         axes.barh(
             place, step, left=start, color=colour, hatch=hatch, edgecolor="white", height=0.72, lw=0
         )
@@ -185,5 +185,5 @@ def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
             ha="left" if step >= 0 else "right",
             va="center",
             fontsize=9,
-            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},  # over dashed lines
+            bbox={"facecolor": "white", "edgecolor": "none", "pad": 0.8},  # on top of dashed lines
         )

@@ -28,15 +28,15 @@ def strength_against_correlation(
 ) -> "Axes":
     """Draw correlation across and strength upwards: good forests are at the top left.
 
-    Thin lines join places of equal bound ρ̄(1 − s²)/s² on the error.
+    Thin lines join points of equal bound ρ̄(1 − s²)/s² on the error.
 
     Parameters
     ----------
     results : StrengthAndCorrelation, or mapping of str to them, or to several of them
-        One forest, or several by system; several of a system are one point each, such as those of
-        repeated trials.
+        Result of one forest, or of several by system; several results of a system are one point
+        each, such as those of repeated trials.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -72,14 +72,14 @@ def _several(trials: "Trials") -> "list[StrengthAndCorrelation]":
 
 
 def _draw_bounds(axes: "Axes") -> None:
-    """Lines of equal bound inside the window that the points have set."""
+    """Draw lines of equal bound inside the window of the points."""
     (left, right), (low, high) = axes.get_xlim(), axes.get_ylim()
     across = np.linspace(left, right, 200)
     upwards = np.linspace(low, high, 200)
     with np.errstate(divide="ignore"):
         bound = np.maximum(across, 0.0) * ((1.0 - upwards**2) / upwards**2)[:, None]
     bound[(upwards <= 0.0) | (upwards >= 1.0)] = np.nan
-    if np.isnan(bound).all():  # no forest is better than guessing: there is no bound
+    if np.isnan(bound).all():  # no forest is better than chance: there is no bound
         return
     inside = [level for level in BOUNDS if np.nanmin(bound) < level < np.nanmax(bound)]
     if inside:
@@ -101,9 +101,9 @@ def margins(
     Parameters
     ----------
     results : StrengthAndCorrelation, or mapping of str to them
-        One forest, or several by name.
+        Result of one forest, or of several by name.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""A surrogate tree in the form in which `tree` draws the rules of a forest's tree."""
+"""A surrogate tree in the form that `tree` draws."""
 
 from dataclasses import dataclass
 from types import SimpleNamespace
@@ -50,7 +50,7 @@ class SurrogateRules:
 
 
 def surrogate_rules(tree: SurrogateTree) -> SurrogateRules:
-    """The tree's nodes, with what is written at each."""
+    """The tree's nodes, with the text of each."""
     n_nodes = len(tree.tests)
     parent, depth = np.full(n_nodes, -1), np.zeros(n_nodes, dtype=np.int64)
     inner = [place for place, test in enumerate(tree.tests) if test is not None]

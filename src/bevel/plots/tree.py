@@ -1,4 +1,4 @@
-"""A tree as a picture: root on the left, leaves on the right, rules in words."""
+"""Plot of a tree: root on the left, leaves on the right, rules in words."""
 
 import textwrap
 from itertools import pairwise
@@ -23,15 +23,15 @@ READABLE_DEPTH = 4
 MOST_LEAVES = 64
 SIGNS = "+−≤≥<>"
 WRAP = 30  # characters of a rule in one line
-# In inches: a character and a line of text, the room between nodes, between a level of the tree and
-# the next, and the bar of a leaf.
+# In inches: a character and a line of text, the gap between nodes, the gap between levels of the
+# tree, and the bar of a leaf.
 LETTER, LINE, GAP, STEP, BAR = 0.072, 0.165, 0.16, 0.62, 0.46
 
 
 def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
     """Draw a tree: splits with their rules, leaves with bars of their class shares.
 
-    A row that fulfils a rule goes up, by the branch that says yes.
+    A row that satisfies a rule goes up, by the branch labelled yes.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
         From `bevel.analysis.tree_rules` or `surrogate_tree`, or a tree of `forest_`, which is drawn
         down to depth 4.
     ax : matplotlib.axes.Axes, default=None
-        Where to draw; None makes a new figure, as large as the tree needs.
+        Axes to draw on; None makes a new figure, as large as the tree needs.
 
     Returns
     -------
@@ -103,37 +103,37 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
 
 
 def _notes(rules: Any) -> list[str]:
-    """What a reader needs to know, below the tree."""
+    """Notes for the reader, below the tree."""
     cut = ["… splits follow below, which are not drawn."] if np.any(rules.cut) else []
     return [*cut, *rules.notes]
 
 
 def _lefts(rules: Any, texts: list[str]) -> NDArray[np.float64]:
-    """Where each level of the tree begins, in inches, and where the last one ends."""
+    """Left end of each level of the tree, in inches, and the end of the last one."""
     width = np.zeros(int(rules.depth.max()) + 1)
     for place, text in enumerate(texts):
         longest = LETTER * max(map(len, text.split("\n"))) + (rules.left[place] < 0) * (BAR + 0.1)
         depth = int(rules.depth[place])
-        # The text of a leaf may reach into the next levels, where it has its height to itself.
+        # The text of a leaf may extend over the next levels, which are free at its height.
         if rules.left[place] >= 0 or depth == len(width) - 1:
             width[depth] = max(width[depth], longest)
     return np.concatenate(([0.0], np.cumsum(width + STEP)))
 
 
 def _text(rules: Any, place: int) -> str:
-    """What is written at a node: its rule, or its prediction."""
+    """Text of a node: its rule, or its prediction."""
     split = rules.split_texts[place]
     if split is None:
         prediction, _, rows = rules.predictions.summary(place).rpartition(", ")
         return f"{prediction}\n{rows}{' …' if rules.cut[place] else ''}" if prediction else rows
     rule = str(split.sides[0])
-    for sign in SIGNS:  # a sign begins a line rather than ending one
+    for sign in SIGNS:  # a line breaks before a sign, not after it
         rule = rule.replace(f" {sign} ", f" {sign}\N{NO-BREAK SPACE}")
     return "\n".join(textwrap.wrap(rule, WRAP, break_long_words=False))
 
 
 def _heights(rules: Any, texts: list[str]) -> NDArray[np.float64]:
-    """Inches below the first leaf, as negative numbers; splits halfway between their children.
+    """Inches below the first leaf, as negative numbers; splits are halfway between their children.
 
     Leaves are as far apart as their own text needs, and further where the splits between them
     have more lines.
@@ -146,7 +146,7 @@ def _heights(rules: Any, texts: list[str]) -> NDArray[np.float64]:
         if one is not None:
             position -= 0.5 * (room[one] + room[other])
         height[other] = position
-    for _ in range(len(rules)):  # pull apart until no two nodes of one level overlap
+    for _ in range(len(rules)):  # move nodes apart until none of the same level overlap
         for place in range(len(rules) - 1, -1, -1):
             if rules.left[place] >= 0:
                 height[place] = 0.5 * (height[rules.left[place]] + height[rules.right[place]])
@@ -164,7 +164,7 @@ def _heights(rules: Any, texts: list[str]) -> NDArray[np.float64]:
 def _first_overlap(
     rules: Any, height: NDArray[np.float64], room: NDArray[np.float64]
 ) -> tuple[int, float] | None:
-    """A node too near to the one above it in its level, and how far it must go down."""
+    """A node too near to the one above it in its level, and the necessary shift."""
     for depth in range(int(rules.depth.max()) + 1):
         level = np.flatnonzero(rules.depth == depth)
         for upper, lower in pairwise(level):
@@ -178,7 +178,7 @@ def _first_overlap(
 def _draw_branch(
     axes: "Axes", start: tuple[float, float], end: tuple[float, float], says_yes: bool
 ) -> None:
-    """The line from a node's parent, with yes or no."""
+    """Draw the line from a node's parent, labelled yes or no."""
     bend = end[0] - 0.26
     corner = ([start[0] + 0.1, bend, bend, end[0]], [start[1], start[1], end[1], end[1]])
     axes.plot(*corner, color=FAINT, linewidth=1.0, zorder=1, solid_joinstyle="round")
@@ -196,7 +196,7 @@ def _draw_node(axes: "Axes", rules: Any, place: int, x: float, y: float, text: s
 
 
 def _draw_shares(axes: "Axes", rules: Any, place: int, x: float, y: float) -> None:
-    """A bar in the colours of the classes, as long as their shares; of the mean in regression."""
+    """Draw a bar of the class shares, or of the mean in regression."""
     predictions, start = rules.predictions, x
     thick = 1.3 * LINE
     if not predictions.classes:

@@ -25,9 +25,9 @@ def out_of_bag_curve(
     Parameters
     ----------
     results : OutOfBagCurve, or mapping of str to them
-        One forest, or several by name.
+        Result of one forest, or of several by name.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Conditions on a row, as text; several of them on one thing are drawn together."""
+"""Conditions on a row, as text; several conditions on one subject are merged."""
 
 from __future__ import annotations
 
@@ -16,22 +16,22 @@ MOST_LABELS = 6
 
 @dataclass(frozen=True)
 class Condition:
-    """What a row must fulfil to take one side of a split.
+    """Condition that a row must satisfy to take one side of a split.
 
     Attributes
     ----------
     subject : str
-        A feature, or a combination of features.
+        Feature, or combination of features.
     low, high : float
         Bounds of the subject's value.
     low_included, high_included : bool
         Whether the bounds themselves are allowed.
     labels : tuple of str or None
-        Of a nominal column: what it must be one of.
+        Allowed labels of a nominal column.
     missing : bool or None
-        Whether a missing value will do; None where nobody needs to know.
+        Whether a missing value satisfies it; None where missing values do not occur.
     terms : tuple
-        What the subject is made of, which its words may not say in full; empty: the words do.
+        Terms of the subject, if its text abbreviates them; otherwise empty.
     """
 
     subject: str
@@ -58,7 +58,7 @@ class Condition:
         return f"{written(self.low)} {lower} {self.subject} {under} {written(self.high)}"
 
     def and_also(self, other: Condition) -> Condition:
-        """Both conditions on the same subject as one."""
+        """Intersection with another condition on the same subject."""
         missing = None if self.missing is None else bool(self.missing and other.missing)
         if self.labels is not None and other.labels is not None:
             both = tuple(label for label in self.labels if label in other.labels)
@@ -76,7 +76,7 @@ class Condition:
 
 
 def conjunction(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
-    """Conditions that hold together, one for each subject, in the order of their first mention."""
+    """Conjunction of conditions, one for each subject, in the order of their first mention."""
     drawn: dict[object, Condition] = {}
     for condition in conditions:
         about = condition.terms or condition.subject
@@ -86,6 +86,6 @@ def conjunction(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
 
 
 def together(conditions: Sequence[Condition]) -> str:
-    """Conditions that hold together as one text."""
+    """Conjunction of conditions as text."""
     texts = [f"({c})" if c.missing and len(conditions) > 1 else str(c) for c in conditions]
     return " and ".join(texts) or "always"

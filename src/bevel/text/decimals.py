@@ -7,22 +7,22 @@ import math
 __all__ = ["MINUS", "counted", "percent", "round_within", "shortest", "significant", "written"]
 
 MINUS = "−"
-LARGEST_COUNT = 1e15  # of rows that is written with all its digits
-MOST_DIGITS = 17  # of a float64, which are then its value
+LARGEST_COUNT = 1e15  # largest number of rows that is written with all its digits
+MOST_DIGITS = 17  # digits of a float64 that identify it
 
 
 def round_within(value: float, tolerance: float) -> float:
-    """The number of fewest digits that is no further than `tolerance` from `value`."""
+    """The number with the fewest digits within `tolerance` of `value`."""
     return shortest(value, value - tolerance, value + tolerance)
 
 
 def shortest(value: float, low: float, high: float) -> float:
-    """The rounding of `value` of fewest digits from `low` to `high`; itself if there is none."""
+    """The rounding of `value` with the fewest digits from `low` to `high`; else `value`."""
     if not math.isfinite(value):
         return value
     if low <= 0.0 <= high:
         return 0.0
-    value, low, high = float(value), float(low), float(high)  # numpy's scalars are slow to format
+    value, low, high = float(value), float(low), float(high)  # NumPy scalars are slow to format
     for digits in range(1, MOST_DIGITS):
         rounded = float(f"{value:.{digits - 1}e}")
         if low <= rounded <= high:
@@ -31,7 +31,7 @@ def shortest(value: float, low: float, high: float) -> float:
 
 
 def significant(value: float) -> int:
-    """Significant digits of a number as it is written."""
+    """Number of significant digits of a number as it is written."""
     mantissa = written(value).split("e")[0]
     return len(mantissa.lstrip(MINUS).replace(".", "").strip("0"))
 
@@ -42,7 +42,7 @@ def written(value: float) -> str:
 
 
 def percent(share: float) -> str:
-    """A share in percent; only all is 100 % and only nothing is 0 %."""
+    """A share in percent; only 1 is written as 100 % and only 0 as 0 %."""
     if not math.isfinite(share):
         return f"{written(share)} %"
     if share in (0.0, 1.0):

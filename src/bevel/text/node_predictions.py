@@ -1,4 +1,4 @@
-"""Predictions of all nodes of a tree, inner ones too: class shares or means, rows and gains."""
+"""Predictions of all nodes of a tree, including splits: class shares or means, rows and gains."""
 
 from __future__ import annotations
 
@@ -43,11 +43,11 @@ class NodePredictions:
 
     @property
     def best(self) -> npt.NDArray[np.intp]:
-        """The class of each node, the first of several."""
+        """Class of each node; ties go to the first."""
         return np.asarray(self.means.argmax(axis=1))
 
     def prediction(self, place: int) -> str:
-        """Prediction of a node: a class, with its share unless that is all, or a mean."""
+        """Prediction of a node: a class, with its share unless that is 1, or a mean."""
         values = self.means[place]
         if np.isnan(values).any():
             return ""
@@ -87,7 +87,7 @@ class NodePredictions:
 
 
 def called(label: str) -> str:
-    """How a class is called in a sentence: labels that are numbers need a word before them."""
+    """Name of a class in a sentence: numeric labels are preceded by a word."""
     try:
         float(label)
     except ValueError:
@@ -104,7 +104,7 @@ def read_predictions(
     """Predictions of nodes whose subtrees end before `end`: weighted means of their leaves."""
     leaf = np.flatnonzero(tree.children_right < 0)
     extremes = _extremes(tree, leaf)
-    own = tree.children_right[node] < 0  # a leaf's own prediction, unrounded
+    own = tree.children_right[node] < 0  # leaves keep their own prediction, unrounded
     if tree.forest.is_slim:
         values = np.full((len(node), max(len(classes), 1)), np.nan)
         values[own] = _leaf_predictions(tree, node[own])
@@ -132,7 +132,7 @@ def _means(
     end: npt.NDArray[np.int64],
     n_columns: int,
 ) -> Floats:
-    """Means over the leaves of each node's subtree, class by class: no table of all leaves."""
+    """Means over the leaves of each node's subtree, class by class, to save memory."""
     first, last = np.searchsorted(leaf, node), np.searchsorted(leaf, end)
     total = _between(weight, first, last)
     values = np.empty((len(node), n_columns))
@@ -165,7 +165,7 @@ def _columns(
 def _shares(
     tree: TreeView, leaf: npt.NDArray[np.integer[Any]]
 ) -> tuple[npt.NDArray[np.intp], npt.NDArray[np.int32], Floats]:
-    """Which leaf, which class and which share, for each entry of some leaves of a classifier."""
+    """Leaf, class and share of each entry of some leaves of a classifier."""
     forest = tree.forest
     entry, offset = gather(forest.entry_offset, leaf + tree.nodes.start)
     owner = np.repeat(np.arange(len(leaf)), np.diff(offset))

@@ -30,9 +30,9 @@ class OutputPredictions:
     Attributes
     ----------
     outputs : Outputs
-        Their names and classes.
+        Names and classes of the outputs.
     forest : FlatForest
-        The tree alone.
+        Forest of this tree alone.
     node, end : ndarray of int64
         The nodes, and one past the last node of their subtrees.
     """

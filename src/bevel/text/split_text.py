@@ -30,27 +30,27 @@ __all__ = [
 # rounded one: midpoints of round values, such as 5119.5, must not be rounded onto a value.
 FEW_MORE = 2
 MOST_AS_STORED = 8  # terms of a direction that cannot be written in the user's units
-ROUND_NUMBER = 6  # digits, up to which a threshold is taken for what the user's values suggest
+ROUND_NUMBER = 6  # digits up to which a threshold counts as a round number
 LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
-EXACT = 1e-9  # share that is left of exact numbers, far below what float32 resolves
+EXACT = 1e-9  # relative error of exact numbers, far below the resolution of float32
 
 
 @dataclass(frozen=True, eq=False)
 class ThresholdSplitText:
-    """Split by whether a combination of features, or one feature, is at most a threshold.
+    """Split of a combination of features, or one feature, by a threshold.
 
     Attributes
     ----------
     features, weights : ndarray
-        The combination as it is written: leading term first, with weight 1.
+        Combination as written: leading term first, with weight 1.
     threshold : float
-        As it is written.
+        Threshold as written.
     at_least : bool
-        The left side has values of at least, not at most, the threshold.
+        Whether the left side has values of at least, not at most, the threshold.
     single : bool
-        One feature, in the user's units under any scale.
+        Whether it tests one feature, in the user's units under any scale.
     missing_left : bool or None
-        Where a missing value goes, if it is printed.
+        Side of missing values, if it is printed.
     subject : str
         The combination as text.
     units : Units
@@ -99,14 +99,14 @@ class ThresholdSplitText:
         return np.asarray(read @ self.weights)
 
     def goes_left(self, encoded: Float32s) -> npt.NDArray[np.bool_]:
-        """Whether the rule as written sends rows left, missing values aside."""
+        """Whether the written rule sends rows left, missing values aside."""
         values = self.values(encoded)
         return values >= self.threshold if self.at_least else values <= self.threshold
 
 
 @dataclass(frozen=True, eq=False)
 class LevelSplitText:
-    """Split by whether a nominal column has one of some levels."""
+    """Split of a nominal column by a set of levels."""
 
     feature: int
     sides: tuple[Condition, Condition]
@@ -170,9 +170,9 @@ def _as_stored(
     names: tuple[str, ...],
     units: Units,
 ) -> ThresholdSplitText:
-    """Text of a direction that cannot be written in the user's units: as it is stored.
+    """Text of a direction that cannot be written in the user's units, in scaled values.
 
-    Its weights are all zero, or beyond what floats can hold. No training makes such ones.
+    Its weights are all zero, or beyond the range of floats. Training never makes such directions.
     """
     unscaled = bool((units.span == 1.0).all() and (units.shift == 0.0).all())
     form = "{}" if unscaled and units.form == "{}" else "scaled({})"
@@ -189,7 +189,7 @@ def is_by_levels(tree: TreeView, node: int) -> bool:
 def _merged(
     features: npt.NDArray[np.int32], weights: npt.NDArray[np.float32]
 ) -> tuple[npt.NDArray[np.int32], Floats]:
-    """A direction with each feature once and no zeros; all of it if nothing is left."""
+    """Merge repeated features of a direction and drop zeros, unless nothing is left."""
     if len(features) == 1:
         return features, weights.astype(np.float64)
     order = np.argsort(features)
@@ -218,12 +218,12 @@ def _cut_of_one(
 
 
 def _exact(units: Units, feature: int, scaled: float, cut: UnitThreshold, at_least: bool) -> float:
-    """A threshold that parts the user's values as the tree parts them rounded to float32."""
-    if abs(scaled) > LARGEST_FLOAT32:  # of a tiny weight
+    """A threshold that separates the user's values as the tree does after rounding to float32."""
+    if abs(scaled) > LARGEST_FLOAT32:  # possible for a tiny weight
         return cut.value
     step = float(np.spacing(np.float32(abs(scaled))))
     side = -1.0 if at_least else 1.0
-    # Values up to half a step beyond the threshold are rounded to it.
+    # Values within half a step of the threshold are rounded to it.
     near, far = units.inverse.values(feature, scaled + side * step * np.array([0.5, 0.6]))
     round_number = _moved(cut, abs(far - cut.value))
     if significant(round_number) <= ROUND_NUMBER or math.isfinite(cut.below + cut.above):
@@ -233,7 +233,7 @@ def _exact(units: Units, feature: int, scaled: float, cut: UnitThreshold, at_lea
 
 
 def _extent(units: Units, feature: int, spread: float) -> float:
-    """Spread of a single feature in the user's units: those of ranks are not."""
+    """Spread of a single feature in the user's units, which ranks do not have."""
     if units.form.startswith(("rank", "relative")):
         return float(np.ptp(units.inverse.values(feature, np.array([0.05, 0.95]) * spread)))
     return spread if math.isfinite(spread) else 0.0
@@ -256,10 +256,10 @@ def _combination(
     medians: Floats,
     digits: int | None,
 ) -> tuple[npt.NDArray[np.int32], Floats, float, bool]:
-    """Terms in the user's units, largest first, its weight 1; the threshold; whether it turned.
+    """Terms in the user's units by descending size, threshold, and whether the sign was flipped.
 
-    Rounding a weight turns the plane about the medians of the columns, where rows are: columns far
-    from zero, such as years, would otherwise be moved off it by a weight's fourth digit.
+    Rounding a weight turns the plane about the medians of the columns, where most rows are: the
+    fourth digit of a weight would otherwise shift it for columns far from zero, such as years.
     """
     weights = weights / units.span[features]
     threshold += float(weights @ units.shift[features])
@@ -272,7 +272,7 @@ def _combination(
     weights, threshold, size = weights / lead, threshold / lead, size / abs(lead)
     centre = units.shift[features] + units.span[features] * medians
     offset = threshold - float(weights @ centre)
-    # Without a known spread, the distance of the cut from the medians must do.
+    # Without a known spread, the distance of the cut from the medians is used.
     extent = float(size[0]) if is_known else 2.0 * abs(offset)
     share = 0.5 * 10.0**-digits if digits is not None else EXACT
     tolerance = share * np.abs(weights) * size[0] / np.where(size > 0.0, size, 1.0)

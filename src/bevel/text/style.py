@@ -1,4 +1,4 @@
-"""How much of a tree is written, and how finely."""
+"""Options for writing a tree: depth, number of nodes and digits."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ __all__ = ["Style"]
 
 @dataclass(frozen=True)
 class Style:
-    """How a tree is written.
+    """Options for writing a tree.
 
     Attributes
     ----------
     max_depth : int or None
-        Subtrees at this depth become leaves; None: none.
+        Subtrees at this depth become leaves; None: no limit.
     min_rows : float
-        A split into parts of which one has fewer (weighted) rows is not shown, nor what is below.
+        Splits with fewer (weighted) rows on one side are hidden with their subtrees.
     digits : int or None
         Digits of weights and thresholds, counted from the spread of the columns; None: as many as
-        float32, in which trees compare, can tell apart.
+        float32, in which trees compare, can distinguish.
     max_terms : int or None
         Terms of a combination that are written out; None: all.
     max_nodes : int or None
-        Subtrees become leaves at the depth that leaves at most so many nodes; None: none.
+        Subtrees become leaves at the depth that leaves at most this many nodes; None: no limit.
     """
 
     max_depth: int | None = None

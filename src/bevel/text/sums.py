@@ -12,13 +12,13 @@ from bevel.text.decimals import MINUS, written
 
 __all__ = ["write_direction", "write_sum"]
 
-MOST_TERMS = 6  # of a direction
+MOST_TERMS = 6  # terms of a direction
 
 
 def write_sum(
     names: Sequence[str], weights: Sequence[float] | npt.NDArray[np.floating], most_terms: int
 ) -> str:
-    """Terms in the given order, such as ``x − 0.5·y``; beyond `most_terms` they are counted."""
+    """Terms in the given order, such as ``x − 0.5·y``; only the first `most_terms` are written."""
     text = ""
     for name, weight in zip(names[:most_terms], weights[:most_terms], strict=True):
         sign = MINUS if weight < 0 else "+"
@@ -34,7 +34,7 @@ def write_direction(
 ) -> str:
     """A direction, such as ``sepal_length − 0.5·petal_width``, with weights of two digits.
 
-    Largest weights come first, equal ones in the given order.
+    Terms are in descending order of absolute weight, ties in the given order.
     """
     order = np.argsort(-np.abs(weights), kind="stable")
     rounded = [float(f"{float(weights[i]):.2g}") for i in order]

@@ -17,7 +17,7 @@ from bevel.text.node_predictions import NodePredictions, read_predictions
 
 __all__ = ["SurvivalPredictions", "read_survival_predictions"]
 
-HALF = 0.5 - 1e-9  # sums of rounded jumps may end just below what they should be
+HALF = 0.5 - 1e-9  # sums of rounded jumps may be slightly too low
 
 
 @dataclass(frozen=True, eq=False)
@@ -29,9 +29,9 @@ class SurvivalPredictions(NodePredictions):
     median : ndarray
         First time at which the survival curve of a node is at most one half; infinite if never.
     left : ndarray
-        The survival curve at its end.
+        Survival curve at its end.
     n_times : ndarray of int
-        Times at which rows of a node had events.
+        Number of times at which rows of a node had events.
     """
 
     median: Floats
@@ -39,7 +39,7 @@ class SurvivalPredictions(NodePredictions):
     n_times: AnyInts
 
     def prediction(self, place: int) -> str:
-        """Median survival of a node, or the share that is left at the end."""
+        """Median survival of a node, or the surviving share at the end."""
         if np.isnan(self.median[place]):
             return ""
         if np.isinf(self.median[place]):
@@ -83,8 +83,8 @@ def read_survival_predictions(
 ) -> SurvivalPredictions:
     """Predictions of nodes whose subtrees end before `end`.
 
-    The curve of a split is the mean of those of its leaves, by their weights; a slim forest has
-    no weights, and only the curves of leaves.
+    The curve of a split is the weighted mean of those of its leaves; a slim forest has no weights,
+    and only the curves of leaves.
     """
     plain = read_predictions(tree, node, end, ())
     leaf = np.flatnonzero(tree.children_right < 0)
@@ -115,10 +115,10 @@ def read_survival_predictions(
 
 
 def _falls(time: AnyInts, jump: Floats, offset: npt.NDArray[np.int64]) -> Floats:
-    """By how much the Kaplan-Meier curve of a leaf falls at each of its entries."""
+    """Decrease of the Kaplan-Meier curve of a leaf at each of its entries."""
     fall = np.empty(len(jump))
     for low, high in zip(offset[:-1].tolist(), offset[1:].tolist(), strict=True):
-        _, place = np.unique(time[low:high], return_inverse=True)  # causes of a time fall together
+        _, place = np.unique(time[low:high], return_inverse=True)  # all causes of a time are merged
         at_time = np.bincount(place, jump[low:high])
         before = np.concatenate(([1.0], np.cumprod(1.0 - at_time)))
         fall[low:high] = before[place] * jump[low:high]

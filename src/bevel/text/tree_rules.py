@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 __all__ = ["ForestRules", "TreeRules", "read_tree"]
 
 
-DEEPEST_DICT = 200  # readers of JSON, and Python's own, give up at about 1000 levels
+DEEPEST_DICT = 200  # readers of JSON, including Python's, fail at about 1000 levels
 MOST_CELLS = 2**24  # nodes times classes
-MOST_SHOWN = 3  # trees in the cell of a notebook
+MOST_SHOWN = 3  # trees shown in the cell of a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,15 +38,15 @@ class TreeRules:
     Attributes
     ----------
     tree, n_trees : int
-        Which tree of how many.
+        Index of the tree, and number of trees.
     node : ndarray of int64
         Numbers of the nodes in the tree.
     parent, left, right : ndarray of int64
-        Places of a node's relatives in these arrays; -1 for none.
+        Positions of a node's relatives in these arrays; -1 for none.
     depth : ndarray of int64
         Splits above each node.
     cut : ndarray of bool
-        Whether a node stands for a subtree that is not shown.
+        Whether a node stands for a hidden subtree.
     split_texts : tuple of SplitText or None
         The split of each node; None for leaves.
     predictions : NodePredictions
@@ -72,11 +72,11 @@ class TreeRules:
 
     @property
     def n_leaves(self) -> int:
-        """Leaves that are shown, those that stand for subtrees included."""
+        """Number of leaves shown, including those that stand for subtrees."""
         return int(np.count_nonzero(self.left < 0))
 
     def condition(self, place: int) -> Condition | None:
-        """What a row at the parent must fulfil to come to a node; None for the root."""
+        """Condition that leads from the parent to a node; None for the root."""
         above = int(self.parent[place])
         split = self.split_texts[above] if above >= 0 else None
         if split is None:
@@ -90,7 +90,7 @@ class TreeRules:
                 yield split
 
     def path(self, place: int) -> tuple[Condition, ...]:
-        """Conditions of a node from the root on, those on the same subject drawn together."""
+        """Conditions of a node from the root on, those on the same subject merged."""
         found = []
         while (condition := self.condition(place)) is not None:
             found.append(condition)
@@ -177,7 +177,7 @@ class ForestRules:
     Attributes
     ----------
     trees : tuple of TreeRules
-        One for each tree.
+        Rules of each tree.
     """
 
     trees: tuple[TreeRules, ...]
@@ -204,11 +204,11 @@ class ForestRules:
         return f"<{len(self)} trees in words: {n_nodes} nodes; print to read>"
 
     def to_dict(self) -> dict[str, Any]:
-        """All trees, as `TreeRules.to_dict` gives each."""
+        """All trees, each as from `TreeRules.to_dict`."""
         return {"trees": [tree.to_dict() for tree in self.trees]}
 
     def to_pandas(self) -> Any:
-        """One line for each node of each tree, as `TreeRules.to_pandas` has them."""
+        """One line for each node of each tree, as in `TreeRules.to_pandas`."""
         return _frame(self.trees)
 
 
@@ -224,7 +224,7 @@ def read_tree(
     node, parent = _shown(tree, end, style)
     place = np.full(tree.n_nodes, -1, dtype=np.int64)
     place[node] = np.arange(len(node))
-    is_split = np.append(parent[1:] == np.arange(len(node) - 1), False)  # its left child follows
+    is_split = np.append(parent[1:] == np.arange(len(node) - 1), False)  # left child is next
     right = np.where(is_split, place[tree.children_right[node]], -1)
     left = np.where(is_split, np.arange(1, len(node) + 1), -1)
     _check_size(len(node), len(words.classes))
@@ -259,12 +259,12 @@ def _check_size(n_nodes: int, n_classes: int) -> None:
 
 
 def subtree_ends(tree: TreeView) -> Ints64:
-    """One past the last node of each node's subtree, which preorder keeps together."""
+    """One past the last node of each node's subtree, which is contiguous in preorder."""
     return np.asarray(tree.forest.subtree_end[tree.nodes] - tree.nodes.start)
 
 
 def _shown(tree: TreeView, end: Ints64, style: Style) -> tuple[Ints64, Ints64]:
-    """Nodes that are left after pruning, and the place of each one's parent among them."""
+    """Nodes that remain after pruning, and the position of each one's parent among them."""
     pruned = tree.children_right < 0
     max_depth = style.max_depth
     if style.max_nodes is not None:
@@ -272,7 +272,7 @@ def _shown(tree: TreeView, end: Ints64, style: Style) -> tuple[Ints64, Ints64]:
     if max_depth is not None:
         pruned = pruned | (tree.depth >= max_depth)
     if style.min_rows > 0:
-        # A split whose smaller child has too few rows is not shown, nor what is below it.
+        # A split whose smaller child has too few rows is hidden with its subtree.
         weight, children = tree.weight, np.flatnonzero(tree.children_right >= 0)
         smaller = np.minimum(weight[children + 1], weight[tree.children_right[children]])
         pruned = pruned.copy()
@@ -282,7 +282,7 @@ def _shown(tree: TreeView, end: Ints64, style: Style) -> tuple[Ints64, Ints64]:
     shown: list[int] = []
     parent: list[int] = []
     node = 0
-    above: list[int] = []  # shown splits whose subtree we are in
+    above: list[int] = []  # shown splits above the current node
     while node < tree.n_nodes:
         while above and node >= end[shown[above[-1]]]:
             above.pop()
@@ -297,13 +297,13 @@ def _shown(tree: TreeView, end: Ints64, style: Style) -> tuple[Ints64, Ints64]:
 
 
 def _depth_of_few(tree: TreeView, max_nodes: int) -> int:
-    """The depth at which a tree is cut so that it has at most so many nodes."""
+    """Depth at which a tree is cut to have at most `max_nodes` nodes."""
     of_depth = np.bincount(tree.depth)
     return max(int(np.searchsorted(np.cumsum(of_depth), max_nodes, side="right")) - 1, 1)
 
 
 def _parts(split: SplitText) -> dict[str, Any]:
-    """A split taken apart, for programs."""
+    """Parts of a split as plain values."""
     if not isinstance(split, ThresholdSplitText):
         return {"levels": list(split.sides[0].labels or ())}
     return {

@@ -16,12 +16,12 @@ __all__ = ["notes_text", "tree_text"]
 
 WIDTH = 100
 TURN, TEE, LINE, BLANK = "└─ ", "├─ ", "│  ", "   "
-DEEPEST_INDENT = 40  # levels, after which lines begin at the left again, with the depth in brackets
+DEEPEST_INDENT = 40  # depth after which lines begin at the left again, with the depth in brackets
 
 
 def tree_text(rules: TreeRules) -> str:
     """The nodes of a tree, one line each, then the notes."""
-    prefix = [""] * len(rules)  # of the lines below a node
+    prefix = [""] * len(rules)  # prefixes of the lines below a node
     lines = [_title(rules)]
     if len(rules) == 1:
         lines.append(f"always: {rules.predictions.summary(0)}")

@@ -1,4 +1,4 @@
-"""What scaled values stand for in the user's units.
+"""Converts scaled values to the user's units.
 
 A split of one feature is written exactly under any scale, because all scales keep the order of
 values. A combination of features reads in the user's units where the scale is affine: there
@@ -22,12 +22,12 @@ __all__ = ["BOUNDED", "UnitThreshold", "Units", "units_of"]
 
 
 BOUNDED = "[{}]"
-DAMPING = 0.01  # of the quantile scale
+DAMPING = 0.01  # damping of the quantile scale
 
 
 @dataclass(frozen=True)
 class UnitThreshold:
-    """A threshold on one feature in the user's units, and what it must stay between."""
+    """A threshold on one feature in the user's units, and its bounds."""
 
     value: float
     below: float = -np.inf
@@ -35,7 +35,7 @@ class UnitThreshold:
 
 
 class Inverse(Protocol):
-    """Finds the values of a feature that scaling has made other numbers of."""
+    """Inverse of the scaling of a feature."""
 
     def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold: ...
 
@@ -44,20 +44,20 @@ class Inverse(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Units:
-    """How scaled values read.
+    """Meaning of scaled values.
 
     Attributes
     ----------
     form : str
-        How a feature is written in a combination: "{}", "[{}]", "rank({})", ...
+        Format of a feature in a combination: "{}", "[{}]", "rank({})", ...
     shift, span : ndarray of shape (n_features,)
-        In a combination a scaled value s reads shift + span s.
+        In a combination a scaled value s means shift + span s.
     spread : ndarray of shape (n_features,)
-        Extent of most training values, as they read in a combination; NaN where it is unknown.
+        Extent of most training values, in the units of a combination; NaN where it is unknown.
     bounds : ndarray of shape (2, n_features) or None
-        Where [x] stops following x.
+        Bounds outside of which [x] is constant.
     inverse : Inverse
-        For splits of a single feature.
+        Inverse of the scaling, for splits of a single feature.
     """
 
     form: str
@@ -69,7 +69,7 @@ class Units:
 
 
 def units_of(scaler: Scaler, n_features: int) -> Units:
-    """How the values of a scaler read."""
+    """Units of the values of a scaler."""
     nothing, one = np.zeros(n_features), np.ones(n_features)
     if isinstance(scaler, LinearScaler):
         shift, span = _wide(scaler.shift), _wide(scaler.span)
@@ -103,7 +103,7 @@ class _Affine:
 
 @dataclass(frozen=True, eq=False)
 class _Dampened:
-    """Beyond its bounds, a value Δ away is scaled to 0.01 log(1 + log(1 + Δ)) away."""
+    """Quantile scale: a value Δ beyond a bound is scaled to 0.01 log(1 + log(1 + Δ)) beyond it."""
 
     low: Floats
     high: Floats
@@ -112,13 +112,13 @@ class _Dampened:
     def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:  # noqa: ARG002
         value = float(self.values(feature, np.array([scaled]))[0])
         if self.low[feature] == self.high[feature] and 0.0 <= scaled <= 1.0:
-            # Most rows have this very value: do not move it.
+            # Most rows have exactly this value, which must not be moved.
             return UnitThreshold(value, value, value)
         return UnitThreshold(value)
 
     def values(self, feature: int, scaled: Floats) -> Floats:
         low, high, span = self.low[feature], self.high[feature], self.span[feature]
-        # Where the bounds are one value, nothing is scaled to between 0 and 1.
+        # If the bounds are equal, no value is scaled to between 0 and 1.
         inside = low + (span if high > low else 0.0) * np.clip(scaled, 0.0, 1.0)
         beyond = np.maximum(scaled - 1.0, 0.0) + np.minimum(scaled, 0.0)
         with np.errstate(over="ignore"):
@@ -136,7 +136,7 @@ class _Ranked:
         place = int(np.searchsorted(ranks, scaled, side="left" if at_least else "right"))
         if not self.scaler.complete[feature] or not 0 < place < len(knots):
             return UnitThreshold(value)
-        # Between the two training values that it parts, and on neither.
+        # Strictly between the two training values that it separates.
         below, above = float(knots[place - 1]), float(knots[place])
         edge = 0.01 * (above - below)
         return UnitThreshold(min(max(value, below + edge), above - edge), below, above)

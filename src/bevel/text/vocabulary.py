@@ -1,4 +1,4 @@
-"""Names of features and classes, units and notes, with which a forest is printed."""
+"""Names of features and classes, units and notes, used to print a forest."""
 
 from __future__ import annotations
 
@@ -35,27 +35,27 @@ from bevel.text.units import Units, units_of
 __all__ = ["Vocabulary", "vocabulary_of"]
 
 
-MOST_DIGITS = 6  # tried before a rule is written exactly
+MOST_DIGITS = 6  # digits tried before a rule is written exactly
 
 
 @dataclass(frozen=True, eq=False)
 class Vocabulary:
-    """Names and units of a forest, for printing it.
+    """Names and units of a forest, used to print it.
 
     Attributes
     ----------
     names : tuple of str
-        Of the features, as they can be printed.
+        Printable names of the features.
     classes : tuple of str
-        Of the classes, as they can be printed; empty in regression and of boosted trees.
+        Printable names of the classes; empty in regression and for boosted trees.
     encoding : Encoding
-        How the user's columns became what trees read.
+        Encoding of the user's columns.
     outputs : Outputs or None
         Names and classes of several outputs.
     survival : SurvivalRecord or None
         The times that the leaves of a survival forest refer to.
     sums : tuple of str
-        What boosted trees add to, tree t to the sum t modulo their number; empty of forests.
+        Names of the sums of boosted trees, to which tree t adds modulo their number; else empty.
     """
 
     names: tuple[str, ...]
@@ -71,7 +71,7 @@ class Vocabulary:
 
     @cached_property
     def units(self) -> Units:
-        """How scaled values read."""
+        """Units of scaled values."""
         return units_of(self.encoding.scaler, len(self.names))
 
     @cached_property
@@ -124,7 +124,7 @@ class Vocabulary:
         return tuple(note for note in notes if note)
 
     def bounds_note(self, features: npt.NDArray[np.integer[Any]]) -> str:
-        """What [x] means for some features."""
+        """Note on the meaning of [x] for some features."""
         bounds = self.units.bounds
         if bounds is None or len(features) == 0:
             return ""
@@ -141,7 +141,7 @@ class Vocabulary:
 
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     """Names and units of a fitted forest."""
-    # Leaves of boosted trees hold numbers, in classification too.
+    # Leaves of boosted trees hold numbers, even in classification.
     named = fitted.classes if fitted.additive is None else None
     classes = () if named is None else tuple(map(str, named))
     return Vocabulary(
@@ -150,7 +150,7 @@ def vocabulary_of(fitted: FittedForest) -> Vocabulary:
 
 
 def _sums_of(fitted: FittedForest) -> tuple[str, ...]:
-    """What boosted trees add to."""
+    """Names of the sums of boosted trees."""
     if fitted.additive is None:
         return ()
     link, n = fitted.additive.link, fitted.additive.n_outputs
@@ -239,7 +239,7 @@ def _misroutes(text: ThresholdSplitText, encoded: Float32s, truth: npt.NDArray[n
 
 
 def _known_spread(units: Units, tree: TreeView) -> Floats:
-    """Spread of the features; without a scale, how far cuts of one feature are from its median."""
+    """Spread of the features; without a scale, the distance of single-feature cuts from medians."""
     if np.isfinite(units.spread).all():
         return units.spread
     reach = np.full(tree.forest.n_features, np.nan)
@@ -251,7 +251,7 @@ def _known_spread(units: Units, tree: TreeView) -> Floats:
 
 
 def _cuts_of_one(tree: TreeView) -> tuple[npt.NDArray[np.int64], Floats]:
-    """Features and thresholds of the splits of a tree by the value of one feature."""
+    """Features and thresholds of the single-feature splits of a tree."""
     forest, own = tree.forest, tree.nodes
     is_value = (forest.right[own] >= 0) & (forest.flags[own] & CATEGORY_NODE == 0)
     first = forest.entry_offset[own.start : own.stop + 1]

@@ -1,4 +1,4 @@
-"""Chooses the parameters of a forest by its out-of-bag rows: `bevel.tune`."""
+"""Chooses the parameters of a forest by out-of-bag rows: `bevel.tune`."""
 
 from bevel.tuning.results import Candidate, TuningResult
 from bevel.tuning.search import tune

@@ -1,6 +1,6 @@
-"""What is tried: sets of parameters, each a dict as `set_params` takes it.
+"""Candidates of a search: sets of parameters, each a dict for `set_params`.
 
-The first is empty: the estimator as it was passed. Those that follow come in the order in which a
+The first is empty: the estimator as it was passed. The others follow in the order in which a
 larger budget adds them (docs/reference/tuning.md).
 """
 
@@ -58,7 +58,7 @@ SEARCHED = (
     "min_samples_leaf",
     "max_samples",
 )
-# Not searched, and of no meaning to a comparison of candidates.
+# Parameters that are not searched, and do not matter when candidates are compared.
 MANAGED = (
     "n_estimators",
     "random_state",
@@ -73,8 +73,8 @@ MANAGED = (
 POWERS = ("p**0.25", "p**0.5", "p**0.75", "p", "p**2")
 DENSITIES = (1, 2, 3, 4, 5)
 
-AFFORDABLE_DRAWS = 1000  # more directions at a node than this and than p are not tried
-AFFORDABLE_FEATURES = 100  # nor models of more features
+AFFORDABLE_DRAWS = 1000  # larger numbers of directions at a node, if above p, are not tried
+AFFORDABLE_FEATURES = 100  # node models of more features are not tried
 MOST_DRAWN = 500  # candidates drawn at random
 
 
@@ -85,7 +85,7 @@ def parameters_of(estimator: Any) -> Mapping[str, Parameter]:
 
 
 def write_parameters(parameters: Parameters) -> str:
-    """Parameters as one writes them in a call."""
+    """Parameters as arguments of a call."""
     text = ", ".join(f"{name}={_write(value)}" for name, value in parameters.items())
     return text or "as passed"
 
@@ -97,16 +97,16 @@ def _write(value: object) -> str:
 def list_candidates(
     estimator: Any, shape: TableShape, wanted: str | Sequence[Parameters]
 ) -> list[dict[str, Any]]:
-    """Candidates for an estimator and a table, the estimator as it is first.
+    """Candidates for an estimator and a table, with the unchanged estimator first.
 
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        Its parameters that differ from the defaults stay.
+        Estimator, whose parameters that differ from the defaults are not searched.
     shape : TableShape
         Size of the training table.
     wanted : {"auto", "sporf"} or sequence of dict
-        "auto": those of this module; "sporf": SPORF's grid; otherwise those of the user.
+        "auto": those of this module; "sporf": SPORF's grid; otherwise a list given by the user.
     """
     values = estimator.get_params(deep=False)
     _check(estimator, {}, shape)
@@ -140,7 +140,7 @@ def sporf_grid(shape: TableShape, *, all_powers: bool = False) -> list[dict[str,
 
 
 def _usual(values: Parameters, shape: TableShape) -> Iterator[dict[str, Any]]:
-    """Candidates of general use, then others drawn at random from what they are made of."""
+    """Candidates of general use, then random combinations of their parameters."""
     regression = is_regression(values["criterion"])
     entropy = {} if regression else {"criterion": "entropy"}
     many = "p**1.5"
@@ -179,7 +179,7 @@ def _of_fixed(values: Parameters, shape: TableShape) -> Iterator[dict[str, Any]]
 
 
 def _drawn(regression: bool) -> Iterator[dict[str, Any]]:
-    """Random combinations; the same ones in every call, so that a larger budget goes on."""
+    """Random combinations, the same ones in every call, so that a larger budget continues."""
     rng = np.random.default_rng(0)
     families: list[tuple[Any, tuple[Any, ...]]] = [
         ("auto", ("auto",)),
@@ -220,7 +220,7 @@ def _is_default(parameter: Parameter, value: object) -> bool:
 
 
 def _fits(estimator: Any, candidate: Parameters, shape: TableShape) -> bool:
-    """Whether a forest with these parameters can be grown on the table, at a bearable cost."""
+    """Whether a forest with these parameters can be grown on the table at acceptable cost."""
     try:
         options = _check(estimator, candidate, shape)
     except ValueError:
@@ -233,7 +233,7 @@ def _fits(estimator: Any, candidate: Parameters, shape: TableShape) -> bool:
 
 
 def _check(estimator: Any, candidate: Parameters, shape: TableShape) -> Any:
-    """The options of a candidate for a table; raises what a fit would raise."""
+    """The options of a candidate for a table; raises the errors of a fit."""
     values = {**estimator.get_params(deep=False), **candidate}
     try:
         check_each(values, parameters_of(estimator))

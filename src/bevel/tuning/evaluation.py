@@ -1,4 +1,4 @@
-"""How candidates are evaluated: by the loss of their out-of-bag predictions.
+"""Evaluates candidates by the loss of their out-of-bag predictions.
 
 The loss is that of `projection="auto"` when it compares families: the Brier score, or the squared
 error. Rows count by their weights.
@@ -27,18 +27,18 @@ __all__ = ["Evaluation", "Problem", "RowLosses", "read_problem"]
 
 @dataclass(frozen=True)
 class Evaluation:
-    """What a candidate lost in a round.
+    """Losses of a candidate in a round.
 
     Attributes
     ----------
     n_trees : int
-        Trees it had.
+        Number of trees of the candidate.
     loss, standard_error : float
         Mean out-of-bag loss, and its standard error.
     error : float
         Share of wrong rows, or mean loss of the criterion.
     difference, difference_error : float
-        Loss less that of the first candidate with as many trees, on the same rows, and the
+        Loss minus that of the first candidate with as many trees, on the same rows, and the
         standard error of this difference.
     seconds : float
         Time to grow and evaluate it in this round.
@@ -60,7 +60,7 @@ class RowLosses:
     values: Floats
 
     def less(self, other: RowLosses, weights: Floats | None) -> tuple[float, float]:
-        """Mean difference to other losses on the rows that both have, and its standard error."""
+        """Mean difference from other losses on the rows that both have, and its standard error."""
         each = self.values - other.values
         known = ~np.isnan(each)
         share = np.ones(len(each)) if weights is None else weights
@@ -71,22 +71,22 @@ class RowLosses:
 
 @dataclass(frozen=True, eq=False)
 class Problem:
-    """What to learn, as far as judging needs it.
+    """Targets and weights for the evaluation of candidates.
 
     Attributes
     ----------
     truth : ndarray of shape (n_rows,)
         Classes as numbers, or targets.
     n_classes : int
-        0 in regression.
+        Number of classes, 0 in regression.
     weights : ndarray or None
-        Of the rows, class weights included.
+        Weights of the rows, including class weights.
     shape : TableShape
         Size of the table.
     fingerprint : str
-        Differs where the table, the target or the weights differ.
+        Digest of the table, the target and the weights.
     criterion : str
-        Of the estimator: in regression it is the loss that candidates are compared by.
+        Criterion of the estimator; in regression it is the loss that candidates are compared by.
     """
 
     truth: npt.NDArray[Any]
@@ -125,11 +125,11 @@ def read_problem(estimator: Any, X: Any, y: Any, sample_weight: Any) -> Problem:
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        Says which columns are nominal and how classes are weighted.
+        Estimator that defines nominal columns and class weights.
     X, y, sample_weight
-        As in its `fit`.
+        Training rows as in its `fit`.
     """
-    # A stump reads the table, and raises what a fit would raise.
+    # A stump reads the table, and raises the errors of a fit.
     stump = type(estimator)(
         1,
         projection="axis",

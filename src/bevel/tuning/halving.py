@@ -20,19 +20,19 @@ __all__ = ["CandidatePool", "OutOfTimeError", "Outcome", "choose", "run_rounds"]
 
 
 class OutOfTimeError(Exception):
-    """The seconds of a search are over."""
+    """The time limit of a search is exceeded."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What the rounds have shown.
+    """Results of the rounds.
 
     Attributes
     ----------
     evaluations : list of list of Evaluation
-        Of each candidate, one for each round it took part in.
+        Evaluations of each candidate, one for each round it took part in.
     n_rounds : int
-        Rounds that were finished.
+        Number of finished rounds.
     """
 
     evaluations: list[list[Evaluation]]
@@ -42,25 +42,25 @@ class Outcome:
 class CandidatePool:
     """The candidates and their forests.
 
-    A candidate has the same trees however often it is grown: they depend on the seed and on the
-    steps in which they are added alone.
+    A candidate always has the same trees: they depend on the seed and on the steps in which they
+    are added alone.
 
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        With a seed.
+        Estimator with a seed.
     data : tuple
-        X, y and sample_weight as `fit` takes them.
+        X, y and sample_weight as in `fit`.
     problem : Problem
-        How candidates are evaluated.
+        Targets and weights for the evaluation.
     candidates : sequence of dict
-        Parameters of each; the first is what others are compared with.
+        Parameters of each; the others are compared with the first.
     first_trees : int
         Trees of the first round; each further round doubles them.
     store : Store
-        What is known already.
+        Earlier results.
     on_tree : callable
-        Called with (done, n_trees): so many of the trees of the present growth exist.
+        Called with (done, n_trees): the trees of the current forest so far, and in the end.
     """
 
     def __init__(
@@ -80,7 +80,7 @@ class CandidatePool:
         self._reference: tuple[int, RowLosses] | None = None
 
     def evaluate(self, candidate: int, n_trees: int) -> Evaluation:
-        """What a candidate loses with so many trees: known, or by growing it on."""
+        """Evaluate a candidate with `n_trees` trees, from the store or by growing it further."""
         name = write_parameters(self._candidates[candidate])
         known = self._store.find(name, n_trees)
         if known is None:
@@ -92,7 +92,7 @@ class CandidatePool:
         return known
 
     def release(self, candidate: int) -> None:
-        """Free the forest of a candidate that does not go on."""
+        """Free the forest of a candidate that is dropped."""
         self._forests.pop(candidate, None)
 
     def _measure(self, candidate: int, n_trees: int) -> Evaluation:
@@ -106,7 +106,7 @@ class CandidatePool:
         return Evaluation(n_trees, loss, standard_error, error, *difference, seconds)
 
     def _compare(self, losses: RowLosses, weights: Floats | None) -> tuple[float, float]:
-        assert self._reference is not None  # measured before the others
+        assert self._reference is not None  # evaluated before the others
         return losses.less(self._reference[1], weights)
 
     def _grow(self, candidate: int, n_trees: int) -> Any:
@@ -123,7 +123,7 @@ class CandidatePool:
             size = max(2 * forest.n_estimators, self._first_trees)
             forest.set_params(n_estimators=size, oob_score=size == n_trees)
             with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # reading the table has warned of what is there
+                warnings.simplefilter("ignore")  # warnings on the table were given when it was read
                 forest.fit(*self._data)
         self._forests[candidate] = forest
         return forest
@@ -132,7 +132,7 @@ class CandidatePool:
 def run_rounds(
     pool: CandidatePool, candidates: Sequence[Parameters], rounds: Sequence[Round]
 ) -> Outcome:
-    """Successive halving.
+    """Run successive halving.
 
     The first candidate stays to the end, so that the others can be compared with it at any number
     of trees. The search ends early where `OutOfTimeError` is raised in a growth.
@@ -157,7 +157,7 @@ def run_rounds(
 
 
 def choose(outcome: Outcome, candidates: Sequence[Parameters]) -> int:
-    """The candidate of least loss in the last finished round; the first if there was none."""
+    """The candidate of least loss in the last finished round; the first if there is none."""
     number = outcome.n_rounds - 1
     if number < 0:
         return 0
@@ -186,5 +186,5 @@ def _rank(
     candidates: Sequence[Parameters],
     number: int,
 ) -> tuple[float, int, int]:
-    """Least loss first; of equal losses the fewest changed parameters, then the earlier."""
+    """Sort key: least loss, then the fewest changed parameters, then the earlier candidate."""
     return evaluations[candidate][number].loss, len(candidates[candidate]), candidate

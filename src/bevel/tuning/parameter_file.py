@@ -39,13 +39,13 @@ def write_parameter_file(
     Parameters
     ----------
     path : Path
-        Where to.
+        Path of the file.
     parameters : mapping
-        As `set_params` takes them.
+        Parameters for `set_params`.
     estimator : estimator
-        Whose they are.
+        Estimator of the parameters.
     target : str
-        Column that they were chosen for.
+        Column that the parameters were chosen for.
     """
     arrays: dict[str, Any] = {}
     try:
@@ -69,7 +69,7 @@ def read_parameter_file(path: Path, kind: type, target: str) -> dict[str, Any]:
     Parameters
     ----------
     path : Path
-        Written by `bevel tune --out`, or by hand.
+        File written by `bevel tune --out`, or by hand.
     kind : type
         ObliqueForestClassifier or ObliqueForestRegressor.
     target : str

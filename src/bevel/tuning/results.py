@@ -1,4 +1,4 @@
-"""The result of a search, and how it prints."""
+"""The result of a search, and its printed form."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ HEAD = ("parameters", "trees", "loss", "std. error", "difference", "std. error",
 
 @dataclass(frozen=True)
 class Candidate:
-    """A set of parameters and how it did.
+    """A set of parameters and its evaluations.
 
     Attributes
     ----------
     parameters : dict
-        What differs from the estimator that was passed.
+        Parameters that differ from those of the estimator that was passed.
     rounds : tuple of Evaluation
-        One for each round it took part in.
+        Evaluations of the rounds it took part in.
     """
 
     parameters: Mapping[str, Any]
@@ -37,7 +37,7 @@ class Candidate:
 
     @property
     def last(self) -> Evaluation:
-        """In the last round it took part in."""
+        """Evaluation of the last round it took part in."""
         return self.rounds[-1]
 
     @property
@@ -51,27 +51,27 @@ class Candidate:
 
 @dataclass(frozen=True, eq=False)
 class TuningResult:
-    """What a search has found.
+    """Result of a search.
 
     Attributes
     ----------
     best_params_ : dict
-        Parameters of the best candidate, as `set_params` takes them; empty if the estimator was
-        best as it was passed.
+        Parameters of the best candidate, for `set_params`; empty if the estimator was best as
+        passed.
     best_estimator_ : estimator
         The estimator with these parameters; fitted unless ``refit=False``.
     best_ : Candidate
         The best candidate.
     candidates_ : list of Candidate
-        All that were tried, the best first.
+        All candidates that were tried, the best first.
     first_ : Candidate
         The estimator as it was passed.
     loss_ : {"Brier score", "mean squared error"}
-        What was compared, out of bag.
+        Out-of-bag loss that was compared.
     n_rounds_ : int
-        Rounds that were finished.
+        Number of finished rounds.
     notes_ : list of str
-        What to know of the result.
+        Notes on the result.
     seconds_ : float
         Time of the search.
     """
@@ -88,11 +88,11 @@ class TuningResult:
 
     @property
     def n_trees_(self) -> int:
-        """Trees that were grown."""
+        """Number of trees that were grown."""
         return sum(each.last.n_trees for each in self.candidates_)
 
     def to_pandas(self) -> Any:
-        """A frame with a row for each candidate and round; `survived` says who went on."""
+        """A frame with a row for each candidate and round; `survived` marks those that went on."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
         rows = []
         for rank, candidate in enumerate(self.candidates_, start=1):
@@ -152,22 +152,22 @@ def make_result(
     n_classes: int,
     seconds: float,
 ) -> TuningResult:
-    """Put the result together.
+    """Make the result of a search.
 
     Parameters
     ----------
     estimator : estimator
-        With the best parameters.
+        Estimator with the best parameters.
     listed : sequence of dict
-        Candidates there were, tried or not.
+        All candidates, tried or not.
     outcome : Outcome
-        Of the rounds.
+        Results of the rounds.
     best : int
         Number of the best candidate.
     rounds : sequence of Round
-        As they were planned.
+        Rounds as planned.
     n_classes : int
-        0 in regression.
+        Number of classes, 0 in regression.
     seconds : float
         Time of the search.
     """

@@ -1,4 +1,4 @@
-"""Successive halving: how many candidates each round has, and how many trees each of them.
+"""Plan of successive halving: number of candidates of each round, and of their trees.
 
 The first round tries all candidates with few trees. The better half goes on with twice as many,
 until three or fewer are left. Trees are added to those that exist.
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 __all__ = ["Round", "most_candidates", "n_trees_of", "plan_rounds"]
 
-FINALISTS = 3  # so few are not halved again
+FINALISTS = 3  # rounds with this many candidates are not halved again
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Round:
     Attributes
     ----------
     n_candidates : int
-        Candidates that take part.
+        Number of candidates.
     n_trees : int
-        Trees that each has at its end.
+        Number of trees of each at its end.
     """
 
     n_candidates: int
@@ -39,7 +39,7 @@ def plan_rounds(n_candidates: int, first_trees: int) -> list[Round]:
 
 
 def n_trees_of(rounds: list[Round]) -> int:
-    """Trees that are grown in all rounds together."""
+    """Number of trees that are grown in all rounds together."""
     before, total = 0, 0
     for each in rounds:
         total += each.n_candidates * (each.n_trees - before)

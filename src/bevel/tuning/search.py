@@ -30,7 +30,7 @@ __all__ = ["tune"]
 
 DEFAULT_BUDGET = 6000
 FEWEST_FIRST_TREES = 10
-FEWEST_CANDIDATES = 4  # of a search that is limited in time, however slow it is
+FEWEST_CANDIDATES = 4  # least number of candidates of a search that is limited in time
 
 
 def tune(
@@ -59,7 +59,7 @@ def tune(
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        Parameters that differ from their defaults stay as they are. Of the others, `projection`
+        Parameters that differ from their defaults are unchanged. Of the others, `projection`
         with its settings, `n_projections`, `criterion`, `scale`, `min_samples_leaf` and
         `max_samples` are searched. It is not changed.
     X, y
@@ -68,12 +68,12 @@ def tune(
         Most trees to grow in all rounds together. A larger budget tries more candidates. None is
         6000 trees, or what `candidates` or `seconds` need.
     seconds : float, default=None
-        Time after which the search ends, with the results of the last finished round. It depends
-        on the speed of the machine how many candidates that allows.
+        Time after which the search ends, with the results of the last finished round. The number
+        of candidates that it allows depends on the speed of the machine.
     candidates : {"auto", "sporf"} or list of dict, default="auto"
-        What to try. "auto": families of directions, their settings, and combinations of these
+        Candidates to try. "auto": families of directions, their settings, and combinations of these
         drawn at random. "sporf": the grid of the SPORF paper over d and λ (section 3.2). A list
-        holds parameters as `set_params` takes them; all of it is tried.
+        holds parameters for `set_params`; all of it is tried.
     first_trees : int, default=100
         Trees of a candidate in the first round, at least 10.
     sample_weight : array-like of shape (n_rows,), default=None
@@ -81,8 +81,8 @@ def tune(
     refit : bool, default=True
         Whether to fit `best_estimator_`, with its own `n_estimators`, when the search is done.
     store : path, default=None
-        A file that keeps the results. A search that was stopped goes on from it; one with a larger
-        budget too. A file of other data or parameters raises.
+        A file that stores the results. A search that was stopped continues from it, as does one
+        with a larger budget. A file of other data or parameters raises.
     verbose : int, default=0
         1 shows a progress bar.
     callback : callable, default=None
@@ -134,9 +134,9 @@ class _Clock:
     Parameters
     ----------
     seconds : float or None
-        Limit.
+        Time limit.
     verbose, callback
-        As in `tune`.
+        Parameters as in `tune`.
     """
 
     def __init__(self, seconds: float | None, verbose: int, callback: Callback | None) -> None:
@@ -153,16 +153,16 @@ class _Clock:
         return time.monotonic() - self._start
 
     def begin(self, n_total: int) -> None:
-        """Report from now on, of so many trees."""
+        """Start progress reports for `n_total` trees."""
         self.n_total = n_total
         bar = bool(self._verbose)
         self._progress = Progress(0, n_total, bar, self._callback, label="trying parameters")
 
     def on_tree(self, done: int, n_trees: int) -> None:
-        """Called by forests that grow: trees that one has, and that it will have."""
+        """Callback of growing forests: number of trees so far, and in the end."""
         if self.seconds is not None and self.elapsed > self.seconds:
             raise OutOfTimeError
-        # A forest that goes on begins with the trees that it has; another one with fewer.
+        # A forest that continues starts with its existing trees; another one with fewer.
         self._done += max(done - self._latest, 0)
         self._latest = 0 if done >= n_trees else done
         if self._progress is not None:
@@ -178,7 +178,7 @@ def _plan(
     clock: _Clock,
     candidates: str | Sequence[Parameters],
 ) -> list[Round]:
-    """The rounds that the budget or the time pays for."""
+    """The rounds that the budget or the time allows."""
     available = len(listed)
     everything = n_trees_of(plan_rounds(available, first_trees))
     if budget is None:
@@ -202,7 +202,7 @@ def _plan(
 def _affordable(
     pool: CandidatePool, store: Store, first_trees: int, budget: int, clock: _Clock
 ) -> int:
-    """Candidates that the time allows, by the time that the first one takes."""
+    """Number of candidates that the time allows, by the time that the first one takes."""
     assert clock.seconds is not None
     known = store.find_size(clock.seconds)
     if known is not None:
@@ -260,7 +260,7 @@ def _draw_seed(random_state: Any, store: object) -> int:
 
 
 def _meaning(estimator: Any, problem: Problem, first_trees: int) -> dict[str, str]:
-    """What the results of candidates depend on, for the store."""
+    """Description of everything that the results of candidates depend on, for the store."""
     parameters = {
         name: _text(value)
         for name, value in estimator.get_params(deep=False).items()
@@ -275,7 +275,7 @@ def _meaning(estimator: Any, problem: Problem, first_trees: int) -> dict[str, st
 
 
 def _text(value: Any) -> str:
-    """A value of a parameter as text that is the same in every process."""
+    """A value of a parameter as text that does not depend on the process."""
     arrays: dict[str, Any] = {}
     try:
         text = json.dumps(encode_value(value, arrays))

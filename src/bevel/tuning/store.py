@@ -1,7 +1,7 @@
-"""What a search has found, in a file of JSON lines that a later run goes on from.
+"""Results of a search, in a file of JSON lines from which a later run continues.
 
-The first line says what the file is of; every other line is a candidate with a number of trees, and
-is on the disk before the next one is begun. A line that was cut short by a crash is dropped.
+The first line describes the search; every other line is a candidate with a number of trees, and
+is on the disk before the next one begins. A line that was truncated by a crash is dropped.
 """
 
 from __future__ import annotations
@@ -28,10 +28,10 @@ class Store:
     Parameters
     ----------
     path : path or None
-        The file; None keeps nothing.
+        Path of the file; None stores nothing.
     meaning : mapping of str to str
-        What the results depend on, beside the candidate and its trees. A file of other meaning is
-        refused.
+        Description of everything that the results depend on, except the candidate and its trees. A
+        file with another description is refused.
     """
 
     def __init__(self, path: str | os.PathLike[str] | None, meaning: Mapping[str, str]) -> None:
@@ -46,20 +46,20 @@ class Store:
             self._append({"format": FORMAT, **meaning})
 
     def find(self, candidate: str, n_trees: int) -> Evaluation | None:
-        """What a candidate lost with so many trees, if that is known."""
+        """Evaluation of a candidate with `n_trees` trees, if it is known."""
         return self._evaluations.get((candidate, n_trees))
 
     def add(self, candidate: str, evaluation: Evaluation) -> None:
-        """Keep what a candidate lost."""
+        """Store the evaluation of a candidate."""
         self._evaluations[candidate, evaluation.n_trees] = evaluation
         self._append({"candidate": candidate, **asdict(evaluation)})
 
     def find_size(self, seconds: float) -> int | None:
-        """Number of candidates that a run of so many seconds was begun with."""
+        """Number of candidates of an earlier run with this time limit."""
         return self._sizes.get(seconds)
 
     def add_size(self, seconds: float, n_candidates: int) -> None:
-        """Keep the number of candidates of a run limited in time, which the speed decided."""
+        """Store the number of candidates of a run with a time limit, which depends on the speed."""
         self._sizes[seconds] = n_candidates
         self._append({"seconds": seconds, "n_candidates": n_candidates})
 

@@ -18,9 +18,9 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kFewRows = 128, kManyRows = 512;  // of a block: sums and a tree stay in the cache
+constexpr size_t kFewRows = 128, kManyRows = 512;  // of a block that fits in the cache
 constexpr size_t kSumsOfBlock = 1 << 16;
-constexpr size_t kWorkOfWalk = 256;  // between polls for cancellation, roughly
+constexpr size_t kWorkOfWalk = 256;  // rough work between polls for cancellation
 
 struct Sizes {
   float largest = 0.0f;
@@ -38,9 +38,9 @@ BEVEL_WIDE_LOOP void add_to_all(double amount, size_t n, double* sums) {
   for (size_t i = 0; i < n; ++i) sums[i] += amount;
 }
 
-// What a leaf adds to k x n_variants sums: to each variant of its runs, or to the differences
-// between each variant and the one before, which costs the same for runs of any length. `runs`
-// calls use(first, last) with each run.
+// Adds the value of a leaf to k x n_variants sums: to each variant of its runs, or to the
+// differences between each variant and the one before, which costs the same for runs of any length.
+// `runs` calls use(first, last) with each run.
 class LeafSums {
  public:
   LeafSums(const PackedForest& forest, bool hard, size_t n_variants)
@@ -70,13 +70,13 @@ class LeafSums {
     });
   }
 
-  // Sums in place of differences.
+  // Turns differences into sums.
   void add_up(double* differences) const {
     for (size_t i = 0; i < width(); ++i)
       if (i % n_variants_ != 0) differences[i] += differences[i - 1];
   }
 
-  // Calls use(column, amount) with what a leaf predicts.
+  // Calls use(column, amount) with the prediction of a leaf.
   template <class Use>
   void each(int32_t leaf, Use use) const {
     if (forest_.n_classes == 0) return use(0, forest_.leaf_value[static_cast<size_t>(leaf)]);
@@ -93,7 +93,7 @@ class LeafSums {
 };
 
 // Boxes of a grid of two features change four numbers each: differences of differences between
-// lines. Lines have a place behind their last point.
+// lines. Lines have one more entry after their last point.
 class BoxSums {
  public:
   BoxSums(const LeafSums& leaf_sums, const FeatureGrid& grid, size_t n_groups)
@@ -232,7 +232,7 @@ class Curves {
   const LeafSums& leaf_sums_;
 };
 
-// Calls use(walk) with a walk of the kind that the variants ask for.
+// Calls use(walk) with the walk for the kind of variants.
 template <class Node, bool kHasMissing, class Use>
 void use_walk(const PackedForest& forest, const Node* nodes, std::vector<OpenSplit>& splits,
               const FeatureGrid& grid, Use use) {
@@ -262,7 +262,7 @@ void look_at_values(const RowVariants& variants, size_t n_rows, Sizes& sizes) {
   sizes.look_at(variants.values, n_rows * variants.n_variants() * variants.features.size());
 }
 
-// Calls use(walk) with a walk of the kind that variants, nodes and values ask for.
+// Calls use(walk) with the walk for the kind of variants, nodes and values.
 template <class Use>
 void with_walk(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
                Use use) {
@@ -286,7 +286,7 @@ size_t n_variants_of(const Variants& variants) {
   return std::visit([](const auto& given) { return given.n_variants(); }, variants);
 }
 
-// As many rows as share a read of each node, while their sums stay in the cache.
+// The number of rows that share a read of each node, while their sums fit in the cache.
 size_t rows_of_block(size_t n_rows_of_thread, size_t width) {
   const size_t most = std::clamp(kSumsOfBlock / width, kFewRows, kManyRows);
   return std::clamp(n_rows_of_thread, kFewRows, most);

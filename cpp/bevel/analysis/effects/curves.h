@@ -12,14 +12,14 @@
 
 namespace bevel {
 
-// Encoded rows, one after the other.
+// Encoded rows, one after another.
 struct PlainRows {
   const float* values;
   size_t n_rows;
 };
 
 using Variants = std::variant<FeatureGrid, RowVariants>;
-// Gets the number of steps done and returns whether to go on.
+// Called with the number of steps done; returns whether to continue.
 using CurveProgress = std::function<bool(size_t n_done)>;
 
 struct CurveOptions {

@@ -19,7 +19,7 @@ struct GridRegion {
 
   uint32_t row;
   GridPoint first, last;    // the box
-  uint32_t spans = kWhole;  // where those of the lines begin, from first_line on
+  uint32_t spans = kWhole;  // offset of the spans of the lines, from first_line on
   uint32_t first_line = 0;
 };
 
@@ -73,7 +73,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
   };
 
   // A node whose regions begin at `first`. Those of the node that waits last are on top of the
-  // others, and their spans are among the first n_spans; later ones have been dealt with.
+  // others, and their spans are among the first n_spans; later ones are finished.
   struct Waiting {
     Child at;
     size_t first, n_spans;
@@ -90,7 +90,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     return {std::max(box.first, span.first), std::min(box.last, span.last)};
   }
 
-  // Spans that follow each other, of whole lines, are one run.
+  // Consecutive spans of whole lines are one run.
   template <class Add>
   void add_lines(const GridRegion& region, Add add) const {
     const size_t size = this->grid_.size(0);
@@ -110,7 +110,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
         [this](Child child, size_t first) { waiting_.push_back({child, first, n_spans_}); });
   }
 
-  // Where all rows have the same cut.
+  // Divides the runs of a split whose cut is common to all rows.
   void divide_alike(const OpenSplit& split) {
     const int axis = split.axis();
     const bool rises = split.slope[axis] > 0.0f;
@@ -125,7 +125,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     this->n_cut_ = 0;
   }
 
-  // Values are taken from that at the first point of the grid. Regions whose box is on one side of
+  // Values are relative to the first point of the grid. Regions whose box is on one side of
   // the threshold go there.
   void divide(Child at, const OpenSplit& split) {
     const float threshold = this->walk_.threshold(at);
@@ -156,7 +156,8 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     this->n_cut_ = 0;
   }
 
-  // Where the split reads one of the features: the cut is the same on all lines, or between them.
+  // Cuts a region along a split on one of the features: the cut is common to all lines, or
+  // between lines.
   void cut_along(Child at, const OpenSplit& split, const GridRegion& region, float distance) {
     const int axis = split.axis();
     const uint32_t first = region.first[axis], last = region.last[axis];
@@ -171,7 +172,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     cut_box(region, axis, found, is_left);
   }
 
-  // Points of an axis before the cut go to one side, the others to the other one.
+  // Sends points of an axis before the cut to one side, the others to the other one.
   void cut_box(const GridRegion& region, int axis, uint32_t cut, bool left_first) {
     GridRegion before = region, after = region;
     before.last[axis] = std::min(cut, region.last[axis]);
@@ -180,7 +181,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     if (fit_box(after)) this->put(after, !left_first, left_first);
   }
 
-  // Makes the box no larger than the spans in it; whether there is a point.
+  // Shrinks the box to the spans in it; returns whether it has a point.
   bool fit_box(GridRegion& region) const {
     if (region.first[0] >= region.last[0] || region.first[1] >= region.last[1]) return false;
     if (region.spans == GridRegion::kWhole) return true;
@@ -190,7 +191,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     return hull.fit(region);
   }
 
-  // The least box of spans.
+  // The smallest box around spans.
   struct Hull {
     GridPoint first{UINT32_MAX, UINT32_MAX}, last{0, 0};
 
@@ -206,7 +207,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     }
   };
 
-  // Where the split reads both features. The cut moves from line to line, always the same way.
+  // Cuts a region along a split on both features. The cut moves monotonically from line to line.
   void cut_lines(Child at, const OpenSplit& split, const GridRegion& region, float distance) {
     const uint32_t n_lines = region.last[1] - region.first[1];
     const auto base = static_cast<uint32_t>(n_spans_);
@@ -257,7 +258,7 @@ class GridWalk : public NodeRuns<Node, kHasMissing, GridRegion> {
     return this->find_cut(at, split, row, exact, 0, from, span.last, slope > 0.0f);
   }
 
-  // Where neighbouring points may go anywhere: a region for each stretch that goes one way.
+  // Splits a region whose neighbouring points may go anywhere into stretches that go one way.
   std::array<std::vector<GridRegion>, 2> part_anywhere(Child at, const OpenSplit& split) {
     std::array<std::vector<GridRegion>, 2> sides;  // left, right
     const bool reads_first = split.flags & OpenSplit::kFirst;

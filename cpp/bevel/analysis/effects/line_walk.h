@@ -61,7 +61,7 @@ class LineWalk : public NodeRuns<Node, kHasMissing, LineRun> {
         [this](Child child, size_t first) { waiting_.push_back({child, first}); });
   }
 
-  // Where all rows have the same cut.
+  // Divides the runs of a split whose cut is common to all rows.
   void divide_alike(const OpenSplit& split) {
     const bool rises = split.slope[0] > 0.0f;
     for (size_t k = 0; k < this->n_here_; ++k) {
@@ -74,7 +74,7 @@ class LineWalk : public NodeRuns<Node, kHasMissing, LineRun> {
     this->n_cut_ = 0;
   }
 
-  // Values along the grid are taken from that at its first point. Those too near to the threshold
+  // Values along the grid are relative to the first point. Those too near to the threshold
   // are evaluated.
   void divide(Child at, const OpenSplit& split) {
     const float threshold = this->walk_.threshold(at), slope = split.slope[0];
@@ -106,7 +106,7 @@ class LineWalk : public NodeRuns<Node, kHasMissing, LineRun> {
     this->n_cut_ = 0;
   }
 
-  // Points before the cut go to one side, the others to the other one.
+  // Sends points before the cut to one side, the others to the other one.
   void part(const LineRun& run, uint32_t cut, bool left_first) {
     const LineRun before{run.row, run.first, std::min(cut, run.last)};
     const LineRun after{run.row, std::max(cut, run.first), run.last};
@@ -114,7 +114,7 @@ class LineWalk : public NodeRuns<Node, kHasMissing, LineRun> {
     if (after.first < after.last) this->put(after, !left_first, left_first);
   }
 
-  // Where neighbouring points may go anywhere: a run for each stretch that goes one way.
+  // Splits a run whose neighbouring points may go anywhere into stretches that go one way.
   std::array<std::vector<LineRun>, 2> part_anywhere(Child at, const OpenSplit& split) {
     std::array<std::vector<LineRun>, 2> sides;  // left, right
     for (size_t k = 0; k < this->n_here_; ++k) {

@@ -1,4 +1,4 @@
-// What the walks over grids share: runs of variants that come to a node are evaluated there in one
+// Common parts of the walks over grids: runs of variants that reach a node are evaluated in one
 // loop, which reads the node once.
 #pragma once
 
@@ -14,7 +14,7 @@
 
 namespace bevel {
 
-// Points of a grid by their places on its axes; the second is 0 in grids of one feature.
+// Points of a grid by their indices on its axes; the second is 0 in grids of one feature.
 using GridPoint = std::array<uint32_t, 2>;
 
 // A run has a `row`, the number of its row in the block. Where the projected value rises or falls
@@ -31,7 +31,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
         beyond_[axis].push_back(static_cast<float>(grid.beyond_first(axis, point)));
   }
 
-  // Finds the cuts of splits that read nothing but one open feature, once for all rows.
+  // Finds the cuts of splits on a single open feature, once for all rows.
   static void find_cuts(const PackedForest& forest, const Node* nodes, const FeatureGrid& grid,
                         std::vector<OpenSplit>& open_splits) {
     NodeRuns walk(forest, nodes, open_splits, grid);
@@ -98,7 +98,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
     if (n_runs_ + 2 * n >= runs_.size()) runs_.resize(2 * (n_runs_ + 2 * n + 1));
   }
 
-  // Takes the runs from `first` on for those of the node.
+  // Makes the runs from `first` on those of the node.
   void take(size_t first) {
     n_here_ = n_runs_ - first;
     make_room(n_here_);
@@ -106,8 +106,8 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
     n_left_ = n_right_ = 0;
   }
 
-  // Writes a run to both sides, without a jump that would often be guessed wrong; what is not
-  // wanted is written over. The right side takes the place of runs that have been read.
+  // Writes a run to both sides, without a branch that would often be mispredicted; unwanted
+  // entries are overwritten. The right side replaces runs that have been read.
   void put(const Run& run, bool is_left, bool is_right) {
     left_[n_left_] = run;
     here_[n_right_] = run;
@@ -115,14 +115,14 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
     n_right_ += is_right;
   }
 
-  // Keeps a run that is parted, and its value.
+  // Stores a divided run, and its value.
   void put_apart(const Run& run, float value, bool is_cut) {
     cut_[n_cut_] = run;
     values_[n_cut_] = value;
     n_cut_ += is_cut;
   }
 
-  // The runs that go right are where those of the node were; those that go left follow them.
+  // The runs that go right replace those of the node; those that go left follow them.
   void settle(size_t first) {
     std::copy_n(left_.data(), n_left_, here_ + n_right_);
     n_runs_ = first + n_right_ + n_left_;
@@ -189,7 +189,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
     });
   }
 
-  // Where the split reads no open feature.
+  // Divides the runs of a split that reads no open feature.
   void divide_closed(Child at) {
     const float threshold = this->walk_.threshold(at);
     for (size_t k = 0; k < n_here_; ++k) {
@@ -225,7 +225,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
            (cut == last || beyond(cut) > split.slack);
   }
 
-  // Projected value less threshold at the first point of the grid.
+  // Projected value minus threshold at the first point of the grid.
   double distance_of(Child at, const float* row) const {
     double sum = 0.0;
     this->walk_.over_terms(at, [&](uint32_t place, float weight) {
@@ -274,7 +274,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
   size_t tree_ = 0;
   std::vector<Run> runs_;  // the first n_runs_ of them
   size_t n_runs_ = 0;
-  // Of the node: its runs, those that go left and those that are parted, and values.
+  // Runs of the node, those that go left and those that are divided, and values.
   Run* here_ = nullptr;
   size_t n_here_ = 0, n_left_ = 0, n_right_ = 0, n_cut_ = 0;
   std::vector<float> values_;

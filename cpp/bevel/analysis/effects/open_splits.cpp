@@ -8,7 +8,7 @@
 namespace bevel {
 namespace {
 
-// What a term of a split, a feature or an axis, has of the open features.
+// Coefficients of the open features in a term of a split, a feature or an axis.
 struct Term {
   int n_read[2] = {0, 0};
   double slope[2] = {0.0, 0.0};
@@ -100,7 +100,7 @@ class OpenSplits {
   const PackedForest& forest_;
   const PackedWalk<Node, false> walk_;
   const double largest_;
-  std::vector<Term> of_place_;  // features, the zero and the axes of the tree
+  std::vector<Term> of_place_;  // terms of the features, the zero and the axes of the tree
 };
 
 }  // namespace

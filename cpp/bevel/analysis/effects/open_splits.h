@@ -1,4 +1,4 @@
-// Which splits of a forest read features whose values are left open, and how.
+// Finds the splits of a forest that read features whose values are left open.
 #pragma once
 
 #include <cstdint>
@@ -21,14 +21,14 @@ struct OpenSplit {
   uint8_t flags = 0;
   uint16_t cut = 0;
   float slope[2] = {0.0f, 0.0f};  // of the projected value, in each open feature
-  // Projected values differ by less from what exact arithmetic on the same numbers gives.
+  // Bound on the difference of projected values from exact arithmetic on the same numbers.
   float slack = 0.0f;
 
   // The axis of the grid that a split reads, the first if it reads both.
   int axis() const { return flags & kFirst ? 0 : 1; }
 };
 
-// By number of the split. `largest`: the largest size of a value that splits read; splits whose
+// Open splits by number of the split. `largest`: bound on the values that splits read; splits whose
 // sums might overflow are erratic. All features count as the first one if there are more than two.
 std::vector<OpenSplit> find_open_splits(const PackedForest& forest, std::span<const int32_t> open,
                                         float largest);

@@ -18,7 +18,7 @@
 
 namespace bevel {
 
-// What walks of both kinds share: a block of rows, laid out for nodes, that is written to.
+// Base of the walks: a block of rows, laid out for nodes, that is written to.
 template <class Node, bool kHasMissing>
 class OpenRows {
  public:
@@ -46,14 +46,14 @@ class OpenRows {
   bool is_closed(Child at) const { return at >= 0 && open_split(at).flags == 0; }
   float* row(size_t i) { return &rows_[i * width_]; }
 
-  // The first split that reads an open feature, or a leaf.
+  // Walks to the first split that reads an open feature, or to a leaf.
   Child pass_closed(Child at, const float* row) const {
     while (is_closed(at)) at = walk_.next(at, row);
     return at;
   }
 
-  // The same from the root for some rows of the block, into at_; one waits for memory while the
-  // others go on.
+  // Walks to the first open split from the root for some rows of the block, into at_; the walks are
+  // interleaved to hide memory latency.
   void pass_closed(size_t tree, std::span<const uint32_t> chosen) {
     active_.assign(chosen.begin(), chosen.end());
     const Child root = forest_.roots[tree];
@@ -88,7 +88,7 @@ class OpenRows {
   std::vector<uint32_t> active_;
 };
 
-// Neighbouring variants that end in one leaf.
+// A run of neighbouring variants that end in one leaf.
 struct OneRun {
   size_t first, last;
 
@@ -98,7 +98,7 @@ struct OneRun {
   }
 };
 
-// Variants of the row's own: each is evaluated at the splits that read a changed feature.
+// Variants that differ by row: each is evaluated at the splits that read a changed feature.
 template <class Node, bool kHasMissing>
 class VariantWalk : public OpenRows<Node, kHasMissing> {
  public:
@@ -144,7 +144,7 @@ class VariantWalk : public OpenRows<Node, kHasMissing> {
       this->write(variants_.features[f], values[f], row);
   }
 
-  // All variants with their axes.
+  // Writes all variants with their axes.
   void write_out(size_t tree) {
     variant_rows_.resize(variants_.n_variants() * this->width_);
     for (size_t variant = 0; variant < variants_.n_variants(); ++variant) {
@@ -176,7 +176,7 @@ class VariantWalk : public OpenRows<Node, kHasMissing> {
   }
 
   const RowVariants& variants_;
-  size_t number_ = 0;  // of the row in the table
+  size_t number_ = 0;  // index of the row in the table
   float* row_ = nullptr;
   std::vector<Run> runs_;
   std::vector<float> variant_rows_;

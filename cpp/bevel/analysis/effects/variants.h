@@ -1,4 +1,4 @@
-// Variants of rows: the same row with other values of some features.
+// Variants of rows: a row with other values of some features.
 #pragma once
 
 #include <array>
@@ -23,7 +23,7 @@ struct FeatureGrid {
   size_t n_variants() const { return size(0) * size(1); }
 };
 
-// Every row has values of its own: n_rows x n_variants x number of features.
+// Every row has its own values: n_rows x n_variants x number of features.
 struct RowVariants {
   std::span<const int32_t> features;
   const float* values = nullptr;

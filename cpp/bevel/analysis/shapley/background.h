@@ -1,4 +1,4 @@
-// Background rows, as Shapley values read them: as they are and with medians in place of missing
+// Background rows of Shapley values: original, and with medians in place of missing
 // values; all of them for each tree, or some that are drawn for it.
 #pragma once
 
@@ -32,9 +32,9 @@ class Background {
   }
   const float* row(size_t z) const { return given_.rows.values + z * given_.rows.row_stride; }
   const float* filled_row(size_t z) const { return &filled_[z * n_features_]; }
-  // Drawn rows weigh alike: their weights are in the draw.
+  // Drawn rows have equal weight: their weights determine the draw.
   double weight(size_t z) const { return is_drawn() || !given_.weights ? 1.0 : given_.weights[z]; }
-  // Of the rows of a tree.
+  // Total weight of the rows of a tree.
   double total_weight() const;
 
  private:
@@ -43,7 +43,7 @@ class Background {
   std::vector<float> filled_;
 };
 
-// A row with medians in place of missing values.
+// Replaces the missing values of a row by medians.
 void fill_missing(const ForestArrays& forest, const float* row, float* filled);
 
 }  // namespace bevel

@@ -1,4 +1,4 @@
-// Where Shapley values start from: the mean prediction of each tree for its background rows.
+// Base of Shapley values: the mean prediction of each tree for its background rows.
 #pragma once
 
 #include "bevel/analysis/leaf_output.h"

@@ -22,7 +22,7 @@ namespace bevel {
 
 constexpr size_t kUnlimited = std::numeric_limits<size_t>::max();
 
-// The decisions on the way to a box; features are counted as in the tree.
+// The decisions on the path to a box; features are numbered as in the tree.
 struct Decisions {
   std::vector<Source> source;     // and a free one, of no feature
   std::vector<int32_t> features;  // the first `n` are decided
@@ -61,7 +61,7 @@ class BoxGames {
  private:
   static constexpr size_t kWorkOfBox = 64, kBoxesBetweenPolls = 256;
   static_assert(kMostTabulated == 6);
-  // By feature of a split and source: choices T that are open.
+  // Open choices T, by feature of a split and source.
   static constexpr uint64_t kOpen[6][3] = {
       {~kTakesRow[0], kTakesRow[0], ~uint64_t{0}}, {~kTakesRow[1], kTakesRow[1], ~uint64_t{0}},
       {~kTakesRow[2], kTakesRow[2], ~uint64_t{0}}, {~kTakesRow[3], kTakesRow[3], ~uint64_t{0}},
@@ -92,7 +92,7 @@ class BoxGames {
     return decisions_.source[static_cast<size_t>(feature)];
   }
 
-  // Where a split of one feature sends the hybrids of a source.
+  // The side to which a split of one feature sends the hybrids of a source.
   static size_t side_of(const PairSplit& split, Source source) {
     const uint64_t chosen = kOpen[split.place[0]][static_cast<size_t>(source)];
     return (split.left & chosen) != 0 ? 0 : 1;

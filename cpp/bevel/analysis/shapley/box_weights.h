@@ -1,5 +1,5 @@
-// What the features of a box {S : A within S, B outside S} get in the game that is worth 1 for the
-// coalitions S of the box and 0 for others:
+// Weights of the features of a box {S : A within S, B outside S} in the game that is worth 1 for
+// the coalitions S of the box and 0 for others:
 //
 //   a feature of A gets  (|A|-1)! |B|! / (|A|+|B|)!,   one of B  -|A|! (|B|-1)! / (|A|+|B|)!,
 //
@@ -15,10 +15,10 @@
 
 namespace bevel {
 
-// Most features that may be decided on a path; beyond, factorials lose their meaning.
+// Most features that may be decided on a path; for more, factorials lose precision.
 constexpr size_t kMostDecided = 256;
 
-// Computed once for all threads.
+// Table of weights, computed once for all threads.
 class BoxWeights {
  public:
   explicit BoxWeights(size_t n_features)
@@ -38,7 +38,7 @@ class BoxWeights {
   double of_row(size_t a, size_t b) const { return table_[a * width_ + b]; }
   // a! (b-1)! / (a+b)!; 0 for b = 0.
   double of_background(size_t a, size_t b) const { return table_[b * width_ + a]; }
-  // Of the features of a pair, how many are of A.
+  // Weight of a pair of features, n_of_row of which are in A.
   double of_pair(size_t n_of_row, size_t a, size_t b) const {
     if (n_of_row == 2) return of_row(a - 1, b);
     return n_of_row == 1 ? -of_row(a, b - 1) : of_row(b - 1, a);

@@ -1,4 +1,4 @@
-// Amounts by feature and column, cheap to clear when only few features have got any.
+// Amounts by feature and column, cheap to clear when only few features have any.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@ class Credit {
   Credit(size_t n_features, size_t n_columns)
       : n_columns_(n_columns), amounts_(n_features * n_columns, 0.0), touched_(n_features, 0) {}
 
-  // To be called before a feature's amounts are changed.
+  // Must be called before a feature's amounts are changed.
   double* touch(int32_t feature) {
     const auto f = static_cast<size_t>(feature);
     if (!touched_[f]) {

@@ -1,5 +1,5 @@
-// One tree, as Shapley values read it: the features that each split reads, and what each leaf
-// predicts.
+// One tree in the form for Shapley values: the features that each split reads, and the
+// predictions of its leaves.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace bevel {
 
-// How the side of a hybrid row is found at a split.
+// Kind of a split, which determines how the side of a hybrid row is found.
 enum class SplitKind : uint8_t {
   leaf,
   single,  // of one feature
@@ -53,12 +53,12 @@ class GameTree {
   bool is_axis_aligned() const { return is_axis_aligned_; }
   size_t n_nodes() const { return splits_.size(); }
   const GameSplit& split(size_t node) const { return splits_[node]; }
-  // Counted over the whole forest.
+  // Number of a node in the whole forest.
   size_t node_in_forest(size_t node) const { return offset_ + node; }
-  // Features that the splits ask for; elsewhere they are counted by their place here.
+  // Features that the splits read; elsewhere they are numbered by their position here.
   const std::vector<int32_t>& features() const { return features_; }
   const double* values_of(const GameSplit& leaf) const { return &leaf_values_[leaf.first_value]; }
-  // Place of a feature of the forest.
+  // Position of a feature of the forest.
   int32_t local(int32_t feature) const { return local_[static_cast<size_t>(feature)]; }
 
   // Calls visit(feature of the forest) for each feature that a split reads, possibly repeatedly.

@@ -16,7 +16,7 @@
 namespace bevel {
 namespace {
 
-// What all threads share.
+// Data shared by all threads.
 struct Setting {
   const ForestArrays& forest;
   const RowMatrix& rows;

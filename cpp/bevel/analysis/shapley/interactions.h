@@ -18,7 +18,7 @@ struct InteractionOptions {
 
 // values: n x n_features x n_features x k, zeros before; base: k. False, with the values
 // unfinished, if a tree of several features in a split has more than 2^max_exact_features boxes for
-// a pair of rows. Else as shapley_values().
+// a pair of rows. Otherwise as shapley_values().
 bool shapley_interactions(const ForestArrays& forest, const RowMatrix& rows,
                           const BackgroundRows& background, const InteractionOptions& options,
                           int n_threads, const std::function<bool(size_t rows_done)>& progress,

@@ -1,7 +1,7 @@
 // Sampled Shapley values of one tree, for a row x and a background row z: z is turned into x one
-// feature after the other, in a random order, and each feature gets what its turn has changed. One
+// feature after the other, in a random order, and each feature gets the change that it causes. One
 // draw is the mean over an order and its reverse, which leaves no error where features act alone or
-// in pairs. Whatever the order, the changes add up to the tree's value of x less that of z.
+// in pairs. In any order the changes add up to the tree's value of x minus that of z.
 #pragma once
 
 #include <cstddef>
@@ -46,10 +46,10 @@ class ShapleyOrders {
 
   const GameTree* tree_ = nullptr;
   RowPair pair_{};
-  std::vector<int32_t> order_;        // of the features that differ
-  std::vector<float> base_, filled_;  // the hybrid that a part of the order starts from
-  std::vector<Part> parts_;           // that wait
-  size_t leaf_[kMostSteps + 1];       // of the hybrids, counted over the forest
+  std::vector<int32_t> order_;        // order of the features that differ
+  std::vector<float> base_, filled_;  // first hybrid of a part of the order
+  std::vector<Part> parts_;           // pending parts
+  size_t leaf_[kMostSteps + 1];       // leaves of the hybrids, numbered over the forest
   Credit draw_, sum_, squares_;
 };
 

@@ -1,4 +1,4 @@
-// What the features get for the boxes of a tree, added up over boxes.
+// Payments to the features for the boxes of a tree, summed over boxes.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,7 @@
 namespace bevel {
 
 // Values of K columns of the prediction from `first_column` on. All features of A get the same for
-// a box, and all of B: what a feature gets is the sum over the boxes below the decisions on it.
+// a box, and so do all of B: a feature gets the sum over the boxes below the decisions on it.
 template <size_t K>
 class ValuePayments {
  public:
@@ -22,7 +22,7 @@ class ValuePayments {
 
   explicit ValuePayments(const BoxWeights& weights) : weights_(weights) {}
 
-  // Boxes count with this weight.
+  // Sets the weight of boxes.
   void set_weight(double weight) { weight_ = weight; }
   void begin(size_t n_features, size_t first_column) {
     first_column_ = first_column;
@@ -63,7 +63,7 @@ class PairPayments {
   PairPayments(const BoxWeights& weights, size_t n_columns)
       : weights_(weights), n_columns_(n_columns) {}
 
-  // Boxes count with this weight.
+  // Sets the weight of boxes.
   void set_weight(double weight) { weight_ = weight; }
   void begin(size_t n_features) {
     n_features_ = n_features;
@@ -86,7 +86,7 @@ class PairPayments {
   }
   void settle(int32_t, const Sums&, const Sums&, Sums&) {}
 
-  // Of two features, the first not less than the second.
+  // Amounts of two features, the first not less than the second.
   const double* of(size_t one, size_t other) const {
     return &amounts_[(one * n_features_ + other) * n_columns_];
   }

@@ -22,7 +22,7 @@ namespace {
 // Rows that are explained together, tree by tree.
 constexpr size_t kMostInChunk = 32;
 
-// What all threads share.
+// Data shared by all threads.
 struct Game {
   const ForestArrays& forest;
   const RowMatrix& rows;
@@ -97,8 +97,8 @@ class Explainer {
     for (size_t i = 0; i < background.per_tree(); ++i) {
       const size_t z = background.row_of_tree(tree_.number(), i);
       const RowPair pair{x, background.row(z), filled_.data(), background.filled_row(z)};
-      // A tree that has too many boxes for one background row mostly has for others. Where few
-      // features differ it never has.
+      // A tree that has too many boxes for one background row usually has for others, except where
+      // few features differ.
       if (!(may_be_exact || few_differ(pair)) || !explain_exactly(pair)) {
         sample(pair, row, z);
         may_be_exact = false;
@@ -136,7 +136,7 @@ class Explainer {
 
   void sample(const RowPair& pair, size_t row, size_t z) {
     const size_t tree = tree_.number();
-    // Tied to what is explained, never to a thread.
+    // Depends on what is explained, never on a thread.
     const NodeKey key = root_key(root_key(root_key(game_.options.seed, row), tree), z);
     Stream stream(key, Purpose::orders);
     if (!orders_have_tree_) orders_.begin_tree(tree_);

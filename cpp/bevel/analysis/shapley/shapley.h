@@ -19,7 +19,7 @@ struct ShapleyOptions {
   uint64_t seed = 0;
 };
 
-// Where the results go; n is the number of rows, k that of classes, or 1.
+// Arrays for the results; n is the number of rows, k that of classes, or 1.
 struct ShapleyOutput {
   double* values;      // n x n_features x k
   double* variances;   // of the values, for the rows and orders that were drawn; the same shape
@@ -27,9 +27,9 @@ struct ShapleyOutput {
   double* base;        // k: mean prediction of each tree for its background rows
 };
 
-// Rows are contiguous and n_features apart. Where background rows are drawn there are two for each
-// tree at least. `progress` gets the number of rows done and returns whether to go on; throws
-// Cancelled if not.
+// Rows are contiguous and n_features apart. If background rows are drawn there are at least two for
+// each tree. `progress` is called with the number of rows done and returns whether to continue;
+// throws Cancelled if not.
 void shapley_values(const ForestArrays& forest, const RowMatrix& rows,
                     const BackgroundRows& background, const ShapleyOptions& options, int n_threads,
                     const std::function<bool(size_t rows_done)>& progress,

@@ -19,7 +19,7 @@ class TreeSums {
     spread_.assign(size, 0.0);
     n_ = 0;
   }
-  // Of the present pair of rows; to be filled before add().
+  // Values of the current pair of rows; to be filled before add().
   std::vector<double>& pair() { return pair_; }
   std::vector<double>& pair_variance() { return pair_variance_; }
 

@@ -9,11 +9,11 @@
 namespace bevel {
 namespace {
 
-// Below all scores, which bounds may make negative.
+// Below all scores, which may be negative with bounds.
 constexpr double kNone = -std::numeric_limits<double>::infinity();
 
-// Scores of the cuts after each of n prefixes, kNone where a side has too little. One division, for
-// every prefix: a condition before it would keep it from being done for several at once.
+// Scores of the cuts after each of n prefixes, kNone where a side has too little. The division is
+// unconditional, so that it can be vectorised.
 BEVEL_WIDE_LOOP void score_cuts(const double* gradient, const double* hessian, size_t n,
                                 double all_gradient, double all_hessian, double penalty,
                                 double min_hessian, double* scores) {
@@ -51,12 +51,12 @@ BEVEL_WIDE_LOOP bool any_reaches(const PackedSum* prefixes, size_t n, int32_t al
   return n_found > 0;
 }
 
-// Twice what the loss falls by when a side predicts a value.
+// Twice the decrease of the loss when a side predicts a value.
 double score_of_value(double gradient, double weight, double value) {
   return -value * (2.0 * gradient + weight * value);
 }
 
-// The same scores where leaves have bounds, or where values must be in order from left to right.
+// Scores of cuts where leaves have bounds, or where values must be in order from left to right.
 void score_bounded_cuts(const double* gradient, const double* hessian, size_t n,
                         const NodeTotals& node, const CutRules& rules, int push, double* scores) {
   for (size_t i = 0; i < n; ++i) {
@@ -85,7 +85,7 @@ BEVEL_WIDE_LOOP void unpack(const PackedSum* sums, size_t n, double* gradient, d
   }
 }
 
-// The highest of n values, several lanes at once.
+// The highest of n values, vectorised.
 BEVEL_WIDE_LOOP double highest(const double* values, size_t n) {
   constexpr size_t kLanes = 8;
   double top[kLanes];
@@ -97,7 +97,7 @@ BEVEL_WIDE_LOOP double highest(const double* values, size_t n) {
   return *std::max_element(top, top + kLanes);
 }
 
-// The first of the highest.
+// Index of the first of the highest values.
 size_t argmax(const double* values, size_t n) {
   return static_cast<size_t>(std::find(values, values + n, highest(values, n)) - values);
 }
@@ -111,8 +111,8 @@ struct CutRange {
   size_t first, last;
 };
 
-// Those of n cuts after bins that leave both sides enough rows. n_left, n_right: rows that are on a
-// side whatever the cut.
+// Those of n cuts after bins that leave both sides enough rows. n_left, n_right: rows that are
+// always on that side.
 CutRange with_enough_rows(const uint32_t* counts, size_t n, int64_t n_left, int64_t n_right,
                           int64_t min_rows) {
   CutRange cuts{0, n};
@@ -127,7 +127,7 @@ CutRange with_enough_rows(const uint32_t* counts, size_t n, int64_t n_left, int6
 
 bool may_reach(const PackedSum* prefixes, size_t n, PackedSum node, const CutRules& rules,
                double least) {
-  // Sixteen roundings of 2^-24 each at most.
+  // At most sixteen roundings of 2^-24 each.
   constexpr double kMargin = 0x1.0p-18, kLargestPenalty = 0x1.0p40;
   constexpr double kLargestHessian = 0x1.0p30;
   if (rules.penalty > kLargestPenalty) return true;
@@ -177,7 +177,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
   const bool may_miss = columns_.has_missing(column);
   const PackedSum missing = may_miss ? histogram[n_bins] : 0;
   const uint32_t* counts = nullptr;
-  // Rows whose sums cancel out are there all the same; only counts show them.
+  // Rows whose sums cancel out are still there; only counts show them.
   if (may_miss && missing == 0) counts = counts_of(column);
   const bool has_missing = missing != 0 || (counts && counts[n_bins] > 0);
   const double of_node = score_of_node(node);

@@ -13,7 +13,7 @@
 
 namespace bevel {
 
-// What each side of a cut must have, and the penalty, in whole units of the statistics.
+// Lower limits of each side of a cut, and the penalty, in whole units of the statistics.
 struct CutRules {
   double penalty = 0.0;  // added to the hessian of a side
   double min_hessian = 0.0;
@@ -26,13 +26,13 @@ struct NodeTotals {
   ValueBounds bounds{};  // of the leaves below it, in units of node_value()
 };
 
-// What a node of these sums would predict alone.
+// Prediction of a node of these sums.
 inline double node_value(PackedSum sum, double penalty) {
   return -static_cast<double>(gradient_of(sum)) / (hessian_of(sum) + penalty);
 }
 
-// The score is G_L^2 / (H_L + penalty) + G_R^2 / (H_R + penalty), less the same of the node: twice
-// what the loss falls by. Where values have bounds it is what it falls by within them.
+// The score is G_L^2 / (H_L + penalty) + G_R^2 / (H_R + penalty), minus that of the node: twice
+// the decrease of the loss. Where values have bounds it is the decrease within them.
 struct NodeCut {
   double score = 0.0;  // a cut must lower the loss
   int64_t column = -1;
@@ -50,9 +50,9 @@ inline bool is_better(const NodeCut& a, const NodeCut& b) {
   return a.score != b.score ? a.score > b.score : a.column < b.column;
 }
 
-// Whether a cut after one of n prefixes may have a score, not yet less that of the node, of `least`
-// or more. In single precision with a margin: it may be true where no cut has, and is never false
-// where one has.
+// Whether a cut after one of n prefixes may have a score, before subtracting that of the node, of
+// `least` or more. Computed in single precision with a margin: it may be true where no cut has, and
+// is never false where one has.
 bool may_reach(const PackedSum* prefixes, size_t n, PackedSum node, const CutRules& rules,
                double least);
 
@@ -62,11 +62,11 @@ class CutSearch {
   // The rows of each code of a column.
   using RowCounts = std::function<const uint32_t*(size_t column)>;
 
-  // counts: asked for columns whose cuts may be the best; null: rows are not counted.
+  // counts: called for columns whose cuts may be the best; null: rows are not counted.
   CutSearch(const TreeColumns& columns, const CutRules& rules, const RowCounts* counts = nullptr)
       : columns_(columns), rules_(rules), counts_(counts) {}
 
-  // Offers the cuts of a column by its sums. Of equal cuts the first one offered stays, so columns
+  // Offers the cuts of a column by its sums. Ties go to the cut offered first, so columns
   // are searched in their order. Cuts of lower score than known_score need not be found.
   void search(size_t column, const PackedSum* histogram, const NodeTotals& node, double known_score,
               NodeCut& best) const;

@@ -15,14 +15,14 @@
 namespace bevel {
 namespace {
 
-// Additions that are worth another thread.
+// Number of additions that are worth another thread.
 constexpr size_t kParallelWork = 1 << 17;
 
-// A small node keeps no histograms: to add up its rows again costs less than to subtract from what
-// was stored, an entry of which costs as much as some additions.
+// A small node keeps no histograms: adding up its rows again costs less than subtracting stored
+// entries, each of which costs as much as some additions.
 constexpr size_t kAdditionsPerEntry = 4;
 
-// Rows that are worth a histogram of their own.
+// Number of rows that are worth a histogram of their own.
 constexpr size_t kFewestBlockRows = 1 << 14;
 
 // A loop of known width is unrolled: twice as fast.
@@ -55,8 +55,8 @@ NodeCut best_of(std::vector<NodeCut>& cuts) {
 
 }  // namespace
 
-// The highest score of a cut of a node that some thread has found. Columns below it are passed
-// over; what is found at last does not depend on when it was known.
+// The highest score of a cut of a node that any thread has found. Columns below it are skipped;
+// the final result does not depend on timing.
 class HistogramSplitter::KnownScore {
  public:
   double value() const { return score_.load(std::memory_order_relaxed); }
@@ -165,7 +165,7 @@ void HistogramSplitter::build(size_t start, size_t end, const ColumnGroup& group
   }
 }
 
-// How many blocks of rows give all threads as much to do, where groups of columns do not.
+// Number of blocks of rows that balance the threads, where groups of columns do not.
 size_t HistogramSplitter::n_row_blocks(const Node& node) const {
   const auto n_threads = static_cast<size_t>(team_.size());
   const size_t n_even = n_threads / std::gcd(n_threads, columns_.groups().size());
@@ -296,8 +296,8 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
   }
 }
 
-// Histograms hold no numbers of rows. The best cut is the best one that is allowed unless it leaves
-// a side too few rows, which only then have to be counted for other cuts.
+// Histograms hold no numbers of rows. The best cut is accepted unless it leaves
+// a side too few rows; only then are rows counted for other cuts.
 void HistogramSplitter::check_counts(Node& node) {
   if (!node.cut.found() || rules_.min_rows <= 1) return;
   const auto at_least = [&](PackedSum sum) { return hessian_of(sum) / largest_hessian_; };
@@ -314,7 +314,7 @@ void HistogramSplitter::check_counts(Node& node) {
   node.cut = search_with_counts(node);
 }
 
-// No side with enough rows has a lower hessian than those rows of the node that have least.
+// A side with enough rows has at least the hessian of the rows with the smallest ones.
 double HistogramSplitter::least_hessian(const Node& node) const {
   std::vector<int32_t> hessians(node.end - node.start);
   for (size_t i = node.start; i < node.end; ++i)
@@ -340,7 +340,7 @@ NodeCut HistogramSplitter::search_with_counts(const Node& node) const {
   return best_of(found);
 }
 
-// Which codes go left; what the node has not seen goes with the heavier side.
+// Codes that go left; those that the node has not seen go with the heavier side.
 void HistogramSplitter::sides(const NodeCut& cut, const NodeTotals& totals,
                               uint8_t* goes_left) const {
   if (cut.bin < 0) {

@@ -1,5 +1,5 @@
 // Searches and splits the nodes of a tree of boosting, which tree/growth.h grows best first. Nodes
-// are searched by histograms of codes; the larger child of a split has its parent's less its
+// are searched by histograms of codes; the larger child of a split has its parent's minus its
 // sibling's, unless it is small.
 #pragma once
 
@@ -23,7 +23,7 @@ namespace bevel {
 struct BoostingRows {
   std::vector<uint32_t> rows;  // ascending
   std::vector<PackedSum> stats;
-  std::vector<uint32_t> others;  // go down the tree with them, and decide nothing
+  std::vector<uint32_t> others;  // pass the tree too, without effect on it
 };
 
 struct LeafRange {
@@ -41,7 +41,7 @@ class HistogramSplitter {
   HistogramSplitter(const BoostingOptions& options, const TreeColumns& columns, Team& team)
       : options_(options), columns_(columns), team_(team), partition_(team) {}
 
-  // Grows a whole tree. largest_hessian: of a row.
+  // Grows a whole tree. largest_hessian: largest hessian of a row.
   GrownBoostingTree grow(BoostingRows& rows, const CutRules& rules, StatisticScales scales,
                          int32_t largest_hessian);
 
@@ -53,13 +53,13 @@ class HistogramSplitter {
     NodeTotals totals;
     OpenGroups open;  // features that may be cut
     NodeCut cut;
-    std::unique_ptr<Histogram> histogram;  // until its children have theirs; null of small nodes
+    std::unique_ptr<Histogram> histogram;  // until its children have theirs; null for small nodes
 
     double gain() const { return cut.score; }
     bool is_splittable() const { return cut.found(); }
   };
 
-  // What growth.h requires.
+  // Interface required by growth.h.
   void throw_if_cancelled() const { team_.throw_if_cancelled(); }
   void search_root(Node& root);
   bool split(const Node& parent, Node& left, Node& right);
@@ -72,7 +72,7 @@ class HistogramSplitter {
 
   Node make_root() const;
   bool may_split(const Node& node) const;
-  // What the constraints leave to the children of a node.
+  // Applies the constraints to the children of a node.
   void constrain_children(const Node& parent, Node& left, Node& right) const;
   bool is_small(const Node& node) const;
   // part: the entries of a group.
@@ -103,7 +103,7 @@ class HistogramSplitter {
   int32_t largest_hessian_ = 1;
   BoostingRows* rows_ = nullptr;
   std::vector<std::unique_ptr<Histogram>> spare_;
-  std::vector<Histogram> block_histograms_;  // of the node that is built
+  std::vector<Histogram> block_histograms_;  // histograms of the current node by block
   RowPartition partition_;
 };
 

@@ -1,4 +1,4 @@
-// Parts the rows of a node into those that go left and those that go right, on all threads.
+// Partitions the rows of a node into those that go left and those that go right, on all threads.
 #pragma once
 
 #include <cstddef>
@@ -11,23 +11,23 @@
 
 namespace bevel {
 
-// What decides where a row goes: its code in a column.
+// Decides the side of a row by its code in a column.
 struct RowTest {
-  const uint8_t* codes;      // of row r at [r * kGroupColumns]
+  const uint8_t* codes;      // code of row r at [r * kGroupColumns]
   const uint8_t* goes_left;  // 0 or 1 by code
-  bool prefetch;             // the codes are too many for the caches
+  bool prefetch;             // the codes do not fit in the caches
 };
 
 class RowPartition {
  public:
   explicit RowPartition(Team& team) : team_(team) {}
 
-  // Stable:  [l r l l r]  ->  [l l l | r r], with the statistics of the rows, unless there are
-  // none. Returns how many go left.
+  // Stable:  [l r l l r]  ->  [l l l | r r], with the statistics of the rows, if there are
+  // any. Returns how many go left.
   size_t run(const RowTest& test, std::span<uint32_t> rows, std::span<PackedSum> stats);
 
  private:
-  // Moves values to their sides by way of the buffer.
+  // Moves values to their sides through the buffer.
   template <class T>
   void move(std::span<T> values, size_t n_left);
 

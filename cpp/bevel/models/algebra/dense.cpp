@@ -8,7 +8,7 @@
 namespace bevel {
 namespace {
 
-// Loops over fewer rows are polled for cancellation by their callers.
+// For fewer rows, callers poll for cancellation.
 constexpr size_t kManyRows = 4096;
 
 void poll_if_many(size_t n_rows, size_t n_columns) {

@@ -1,5 +1,5 @@
 // Loops over small row-major matrices. Rows are padded with zeros to a multiple of kBlock columns;
-// columns are done in blocks, a lane per column, so that every sum runs over the rows in their
+// columns are processed in blocks, a lane per column, so that every sum runs over the rows in their
 // order and has the same bits on all machines.
 #pragma once
 

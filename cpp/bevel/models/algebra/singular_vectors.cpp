@@ -9,7 +9,7 @@ namespace bevel {
 namespace {
 
 constexpr double kSmallest = 1e-10;  // squared singular value relative to the largest
-constexpr double kTieWeight = 1e-9;  // of the tie's Gram matrix, both being scaled to trace 1
+constexpr double kTieWeight = 1e-9;  // weight of the tie's Gram matrix, both scaled to trace 1
 
 using Map = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
 
@@ -85,8 +85,8 @@ void SingularVectors::by_rows(ConstMatrix a, size_t n_columns, size_t limit) {
 }
 
 void SingularVectors::compute(ConstMatrix a, size_t n_columns, size_t limit, const double* tie) {
-  // K columns of responses have rank K - 1: with as many rows the columns are still the better
-  // side, since only they are used with the tie.
+  // K columns of responses have rank K - 1: with as many rows the columns are still preferred,
+  // since only they are used with the tie.
   if (n_columns <= a.n_rows + 1)
     by_columns(a, n_columns, limit, tie);
   else

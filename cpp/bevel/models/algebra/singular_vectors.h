@@ -11,10 +11,10 @@ namespace bevel {
 
 class SingularVectors {
  public:
-  // Of the first n_columns columns of a; singular values below 1e-5 of the largest are dropped, and
-  // at most `limit` are kept. Among singular values that tie, as canonical correlations do where
-  // classes are perfectly separable, the directions along which `tie` (as many columns) is longer
-  // come first.
+  // Uses the first n_columns columns of a; singular values below 1e-5 of the largest are dropped,
+  // and at most `limit` are kept. Among singular values that tie, as canonical correlations do
+  // where classes are perfectly separable, the directions along which `tie` (as many columns) is
+  // longer come first.
   void compute(ConstMatrix a, size_t n_columns, size_t limit, const double* tie = nullptr);
 
   size_t count() const { return count_; }

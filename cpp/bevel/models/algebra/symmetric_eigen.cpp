@@ -23,7 +23,7 @@ class PolledDiagonal : public Eigen::VectorXd {
 
 }  // namespace
 
-// Entries are mapped to [-1, 1] against overflow.
+// Entries are scaled to [-1, 1] to avoid overflow.
 void SymmetricEigen::compute(
     const Eigen::Ref<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>& matrix) {
   const Index n = matrix.rows();
@@ -91,7 +91,7 @@ void SymmetricEigen::form_q() {
 }
 
 void SymmetricEigen::iterate() {
-  constexpr Index kMostIterations = 30;  // for each eigenvalue, as Eigen has it
+  constexpr Index kMostIterations = 30;  // for each eigenvalue, as in Eigen
   PolledDiagonal diagonal(values_);
   converged_ = Eigen::internal::computeFromTridiagonal_impl(diagonal, off_, kMostIterations, true,
                                                             vectors_) == Eigen::Success;

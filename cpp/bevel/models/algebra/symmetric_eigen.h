@@ -1,5 +1,5 @@
 // Eigenvalues and eigenvectors of a symmetric matrix, bit for bit those of Eigen's
-// SelfAdjointEigenSolver. Its loops are ours, so that a large matrix can be cancelled half-way.
+// SelfAdjointEigenSolver. The loops are reimplemented so that a large matrix can be cancelled.
 #pragma once
 
 #include <Eigen/Core>
@@ -8,9 +8,9 @@ namespace bevel {
 
 class SymmetricEigen {
  public:
-  // Of the lower triangle.
+  // Decomposes a matrix given by its lower triangle.
   void compute(const Eigen::Ref<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>& matrix);
-  // Of a tridiagonal matrix with `diagonal` and, below and above it, `off`.
+  // Decomposes a tridiagonal matrix with `diagonal` and, below and above it, `off`.
   void compute_tridiagonal(const Eigen::VectorXd& diagonal, const Eigen::VectorXd& off);
 
   const Eigen::VectorXd& eigenvalues() const { return values_; }    // ascending

@@ -13,8 +13,8 @@ namespace bevel {
 
 class Tridiagonal {
  public:
-  // Of the first n_rows columns of a, both halves of which are overwritten; `a` must outlive this
-  // object's use, for the reflections are kept in it. Padding must be zero.
+  // Factorises the first n_rows columns of a, both halves of which are overwritten; `a` must
+  // outlive this object's use, since it stores the reflections. Padding must be zero.
   void factorise(Matrix a);
 
   size_t size() const { return size_; }
@@ -22,7 +22,7 @@ class Tridiagonal {
   // block = Q' block and block = Q block, for size rows of `width` columns without padding.
   void to_basis(double* block, size_t width);
   void from_basis(double* block, size_t width);
-  // Whether an eigenvalue lies below the bound.
+  // Whether there is an eigenvalue below the bound.
   bool has_eigenvalue_below(double bound) const;
   // T = V diag(values) V', values ascending.
   const SymmetricEigen& eigen();
@@ -38,7 +38,7 @@ class Tridiagonal {
   void shift(std::span<const double> alphas, Shifts& shifts) const;
   // out[i][lane] solves (T + alpha I) out = b for every alpha; size x stride.
   void solve(const Shifts& shifts, const double* b, double* out) const;
-  // Trace of (T + alpha I)^-1 of every alpha; stride entries.
+  // Trace of (T + alpha I)^-1 for every alpha; stride entries.
   void inverse_trace(const Shifts& shifts, double* out) const;
   // For one lane, with T + alpha I = L D L': block = D^-1/2 L^-1 block, and its transpose.
   void half_solve(const Shifts& shifts, size_t lane, double* block, size_t width) const;

@@ -1,5 +1,5 @@
 // The hot loop over the top levels of trees (top_levels.h), compiled once per instruction set and
-// chosen at run time. Every version gives the same: lanes are rows.
+// chosen at run time. All versions give the same results: lanes are rows.
 #pragma once
 
 #include <cstddef>

@@ -1,7 +1,7 @@
 // The top levels of a tree, which nearly every row passes. A block of rows passes them side by
 // side, a lane for each row: all splits of the top levels are evaluated for all rows
-// without a branch, and each row's own way is chosen from the bottom up. That costs less than
-// walking through as many levels one row at a time; the walk begins below.
+// without a branch, and each row's path is chosen from the bottom up. That costs less than
+// walking through these levels one row at a time; the walk begins below.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ class TopLevelRows {
   void read(const PackedForest& forest, const RowBlock& block);
   bool empty() const { return n_groups_ == 0; }
 
-  // For each row, from where to walk on in a tree.
+  // For each row, the node from which its walk continues.
   const Child* pass(const PackedForest& forest, size_t tree);
 
  private:

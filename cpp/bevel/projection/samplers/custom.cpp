@@ -14,7 +14,7 @@ class SourceSampler : public Sampler {
     source_->propose(node, data_, stream.next(), out);
     for (size_t e = first; e < out.index.size(); ++e) out.index[e] = data_.numeric[out.index[e]];
   }
-  // Called once per node: the user's function decides how many directions there are.
+  // Called once per node: the user's function decides the number of directions.
   bool can_redraw() const override { return false; }
 
  private:

@@ -7,7 +7,7 @@
 namespace bevel {
 namespace {
 
-// Dividing the weight by the node's standard deviation standardises; the mean only moves
+// Dividing the weight by the node's standard deviation standardises; the mean only shifts
 // thresholds.
 class GaussianSampler : public Sampler {
  public:
@@ -27,7 +27,7 @@ class GaussianSampler : public Sampler {
         const double weight = stream.normal();
         const double stretched = weight / standard_deviation(node, feature);
         poll_cancellation(kWorkOfDraw + 2 * node.rows.size());
-        // A constant feature has no direction; one that hardly varies none that a float can hold.
+        // Skips constant features, and those whose weight would overflow a float.
         if (std::fabs(stretched) < kLargestWeight)
           out.add_entry(feature, static_cast<float>(stretched));
       }

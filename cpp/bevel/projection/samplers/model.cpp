@@ -14,8 +14,8 @@ struct ModelScratch : FamilyScratch {
   std::unique_ptr<NodeModel> model;
   std::vector<int32_t> features;
   NodeSample sample, out_of_bag;
-  uint64_t n_nodes = 0;           // so far
-  size_t output = 0;              // that models are fitted to
+  uint64_t n_nodes = 0;           // number of nodes so far
+  size_t output = 0;              // output that models are fitted to
   std::vector<int32_t> class_id;  // class of the data -> class of the node, -1: not in the node
   RiskSets sets;
   ModelDirections directions;
@@ -98,8 +98,8 @@ class ModelSampler : public Sampler {
     }
   }
 
-  // Of several outputs one is drawn for each model; of those that do not differ in the node, the
-  // next one that does.
+  // With several outputs one is drawn for each model; if it is constant in the node, the next one
+  // that is not.
   void read_targets(const NodeRows& node, Stream& stream, ModelScratch& own) const {
     const size_t n_outputs = node.row_data->n_outputs();
     own.output = n_outputs > 1 ? stream.below(n_outputs) : 0;
@@ -117,7 +117,7 @@ class ModelSampler : public Sampler {
                        [&](double target) { return target == sample.target[0]; });
   }
 
-  // Rows of the bag. The classes that they have are renumbered in the order of their first row.
+  // Reads the rows of the bag. Their classes are renumbered in the order of first occurrence.
   void read_bag(const NodeRows& node, ModelScratch& own) const {
     const TrainingRowData& row_data = *node.row_data;
     NodeSample& sample = own.sample;
@@ -175,18 +175,18 @@ class ModelSampler : public Sampler {
   }
 
   // Whether the first direction leaves both sides of its best cut pure, beyond any rounding: no cut
-  // scores more, and of equal ones the first drawn is taken. With real weights the same cut may
-  // score more when left and right are exchanged.
+  // scores more, and ties go to the first drawn. With real weights the same cut may score more when
+  // left and right are exchanged.
   bool separates(const NodeRows& node, const ModelScratch& own) const {
     const NodeSample& s = own.sample;
-    const bool decides = node.row_data->n_outputs() == 1;  // one of several outputs does not
+    const bool decides = node.row_data->n_outputs() == 1;  // one of several outputs is not enough
     const bool has_two_sides = s.n == 2 || (decides && s.n <= kMostChecked && s.n_classes == 2);
     if (!has_two_sides || node.row_data->weights || node.row_data->balance) return false;
     if (own.directions.count() == 0) return false;
     const auto coefficients = own.directions[0];
     int n_nonzero = 0;
     for (const double c : coefficients) n_nonzero += static_cast<float>(c) != 0.0f;
-    if (n_nonzero < 2) return false;  // missing values of a single feature are not filled in
+    if (n_nonzero < 2) return false;  // missing values of a single feature are not replaced
     double low[2], high[2], size = 0.0;
     for (const int side : {0, 1}) {
       low[side] = std::numeric_limits<double>::infinity();

@@ -107,8 +107,8 @@ class PlsNodeModel : public NodeModel {
 };
 
 // Rainforth & Wood 2015: the correlation is computed on a bootstrap of the node's rows, or on all
-// of them when that has no two points or no two classes. Rows that are only two points are
-// separated along their difference.
+// of them if it has a single point or class. Rows of exactly two distinct points are separated
+// along their difference.
 class CcaNodeModel : public NodeModel {
  public:
   explicit CcaNodeModel(const ModelSettings& settings) : settings_(settings) {}

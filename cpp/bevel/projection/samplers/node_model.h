@@ -1,5 +1,5 @@
 // Supervised families: a model of the node's rows in a random subspace of the features gives the
-// directions. Model samplers read the rows; node models, one per thread, do the rest.
+// directions. Model samplers read the rows; node models, one per thread, fit the models.
 #pragma once
 
 #include <cstdint>
@@ -12,19 +12,19 @@
 
 namespace bevel {
 
-// What a node model may learn from.
+// Input of a node model.
 struct ModelInput {
   const NodeSample& sample;  // the node's rows of the bag
   const NodeSample&
       out_of_bag;  // rows that reach the node but are not in the bag, if the family needs them
   Stream& stream;
-  int32_t& inherited;  // what the parent's model left for its children, -1: nothing; then the own
+  int32_t& inherited;  // left by the parent's model for its children, -1: nothing; then by its own
 };
 
 class NodeModel {
  public:
   virtual ~NodeModel() = default;
-  // Sets the directions, none when the model drops out. p_values: null, or room for one number per
+  // Sets the directions; none if the model fails. p_values: null, or an array for one number per
   // coefficient, filled by models that have them.
   virtual void fit(const ModelInput& input, ModelDirections& out,
                    std::vector<double>* p_values) = 0;

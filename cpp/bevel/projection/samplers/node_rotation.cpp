@@ -25,7 +25,7 @@ class NodeRotationSampler : public Sampler {
         std::min<int64_t>(family_.n_nonzeros, static_cast<int64_t>(features_.size())));
     std::vector<int32_t> chosen(static_cast<size_t>(m));
     for (auto& f : chosen) f = features_[scratch.subset.draw(stream)];
-    // Of the axes of the whole rotation, as many are features that it leaves alone as chance gives.
+    // A random number of the axes are features that the rotation leaves unchanged.
     const auto n_features = static_cast<int32_t>(features_.size());
     int32_t d = 0;
     for (int32_t k = 0; k < std::min(family_.n_draws, n_features); ++k) {

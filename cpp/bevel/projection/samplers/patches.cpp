@@ -61,7 +61,7 @@ class PatchesSampler : public Sampler {
   };
 
   // Along an axis a size is drawn, then a start: any of the L entries when the array wraps around;
-  // any of the L - size + 1 that leave the patch inside; else any of the L + size - 1 places where
+  // any of the L - size + 1 that leave the patch inside; otherwise any of the L + size - 1 where
   // patch and array overlap, of which each entry is covered by `size`.
   Range draw_range(const PatchAxis& axis, Stream& stream) const {
     const auto choices = static_cast<uint64_t>(axis.longest - axis.shortest + 1);
@@ -90,7 +90,7 @@ class PatchesSampler : public Sampler {
     }
   }
 
-  // As many pixels, anywhere.
+  // Replaces the pixels by as many random ones.
   void move_pixels(Stream& stream, SamplerScratch& scratch) const {
     for (int32_t& pixel : scratch.row)
       pixel = pixels_[static_cast<size_t>(scratch.subset.draw(stream))];

@@ -5,7 +5,7 @@
 namespace bevel {
 namespace {
 
-// d distinct ones of directions that are the same for all trees.
+// Draws d distinct directions from a pool that is common to all trees.
 class PoolSampler : public Sampler {
  public:
   PoolSampler(Candidates pool, int32_t n_draws) : pool_(std::move(pool)), n_draws_(n_draws) {}

@@ -40,7 +40,7 @@ class PrincipalSampler : public Sampler {
     std::sort(group.begin(), group.end());
     return group;
   }
-  // All components that are not zero or, of more than wanted, some of them, all sets as likely.
+  // Appends all nonzero components, or a uniform random subset if they are more than needed.
   static size_t append_some(const PrincipalComponents& components, size_t wanted, Stream& stream,
                             Candidates& out) {
     size_t left = 0, taken = 0;

@@ -19,7 +19,7 @@ double project(const NodeSample& rows, size_t i, std::span<const double> directi
   return sum;
 }
 
-// By insertion, unless that turns out to be much work.
+// Insertion sort, unless it turns out to be slow.
 void sort_nearly_sorted(std::vector<uint64_t>& keys) {
   size_t budget = 4 * keys.size();
   for (size_t k = 1; k < keys.size(); ++k) {
@@ -36,7 +36,7 @@ double value(uint64_t key) { return from_sortable(static_cast<uint32_t>(key >> 3
 
 }  // namespace
 
-// Targets count from their mean: squares of targets far from zero would lose all their digits.
+// Targets are relative to their mean: squares of targets far from zero would lose all digits.
 void RidgeChoice::set_responses(const NodeSample& bag) {
   width_ = bag.n_classes > 0 ? static_cast<size_t>(bag.n_classes) : 1;
   total_.assign(width_, 0.0);
@@ -60,12 +60,12 @@ void RidgeChoice::set_responses(const NodeSample& bag) {
   }
 }
 
-// One walk over the sorted values. Sums of squares of the sides are kept up to date, so that a step
+// One pass over the sorted values. Sums of squares of the sides are updated, so that a step
 // costs the same for any number of classes.
 void RidgeChoice::find_cut(const NodeSample& bag, std::span<const double> direction,
                            std::vector<uint64_t>& keys, Split& best) {
-  // Values in float32, as the tree will have them, with the row behind. They start in the order of
-  // the penalty before, which is often nearly theirs.
+  // Values in float32, as in the tree, followed by the row. They start in the order of the previous
+  // penalty, which is often similar.
   for (uint64_t& key : keys) {
     const auto i = static_cast<uint32_t>(key);
     key = uint64_t{sortable(static_cast<float>(project(bag, i, direction)) + 0.0f)} << 32 | i;
@@ -111,7 +111,7 @@ double RidgeChoice::error(const NodeSample& rows, std::span<const double> direct
       const double off = predicted[0] - (rows.target[i] - centre_);
       square = off * off;
     } else {
-      // A class that the node's bag does not have (label -1) is missed by all alike.
+      // A class that is absent from the node's bag (label -1) is missed by all penalties.
       for (size_t k = 0; k < width_; ++k) {
         const double off = predicted[k] - (static_cast<int32_t>(k) == rows.label[i] ? 1.0 : 0.0);
         square += off * off;
@@ -148,7 +148,8 @@ int32_t RidgeChoice::choose(const NodeSample& bag, const NodeSample& out_of_bag,
   double smallest = std::numeric_limits<double>::infinity(), weight = 0.0;
   for (double loss : loss_) smallest = std::min(smallest, loss);
   for (double w : out_of_bag.weight) weight += w;
-  // Penalties that cut alike sum their rows in different orders: what differs by rounding ties.
+  // Penalties with the same cut sum their rows in different orders: differences by rounding are
+  // ties.
   const double limit = smallest * (1.0 + 1e-9) + 1e-18 * weight * spread_;
   for (size_t a = path.size(); a-- > 0;)
     if (std::isfinite(loss_[a]) && loss_[a] <= limit) return static_cast<int32_t>(a);

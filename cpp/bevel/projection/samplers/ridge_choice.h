@@ -1,7 +1,7 @@
 // Chooses the penalty of a ridge model on rows that it has not seen (Menze et al. 2011, section 2,
-// step 4a). Every penalty's best cut is made on the rows of the bag; the rows that are out of the
-// bag but reach the node then fall on its sides, each of which predicts the mean of its rows of the
-// bag: class shares, or the mean target. The smallest squared error wins.
+// step 4a). Every penalty's best cut is made on the rows of the bag; rows out of the bag that reach
+// the node then fall on its sides, each of which predicts the mean of its rows of the bag: class
+// shares, or the mean target. The smallest squared error wins.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class RidgeChoice {
   struct Split {
     double score = -1.0;  // sum over sides of (sum of responses)^2 / weight
     double cut = 0.0;
-    std::vector<double> left, right;  // what the sides predict
+    std::vector<double> left, right;  // predictions of the sides
   };
 
   void set_responses(const NodeSample& bag);
@@ -33,9 +33,9 @@ class RidgeChoice {
   double error(const NodeSample& rows, std::span<const double> direction, const Split& split) const;
 
   size_t width_ = 0;           // classes, or 1
-  std::vector<double> total_;  // of the responses, by class
+  std::vector<double> total_;  // sums of the responses, by class
   double total_weight_ = 0.0;
-  double centre_ = 0.0;  // mean target, which responses are counted from
+  double centre_ = 0.0;  // mean target, subtracted from responses
   double spread_ = 1.0;  // of the targets around it; 1 for classes
   std::vector<double> left_, loss_;
   std::vector<std::vector<uint64_t>> keys_;  // per direction: sorted value and row

@@ -21,7 +21,7 @@ class SignsSampler : public Sampler {
     const auto p = static_cast<uint64_t>(features_.size());
     const auto d = static_cast<uint64_t>(n_draws_);
     const auto n_nonzeros = static_cast<uint64_t>(n_nonzeros_);
-    // Above one half it is cheaper to throw the empty cells and to keep the others.
+    // Above one half it is cheaper to draw the empty cells.
     const bool dense = 2 * n_nonzeros > p * d;
     draw_cells(dense ? p * d - n_nonzeros : n_nonzeros, p, d, stream, scratch);
     if (dense) complement(p, d, scratch);
@@ -37,7 +37,7 @@ class SignsSampler : public Sampler {
     scratch.cells.begin(n);
     resize_in_steps(scratch.column, n);
     resize_in_steps(scratch.row, n);
-    for (size_t k = 0; k < n;) {  // a poll for each cell would cost a quarter of the time
+    for (size_t k = 0; k < n;) {  // polling for each cell would cost a quarter of the time
       const size_t end = std::min<size_t>(k + kBlock, n);
       poll_cancellation((end - k) * kWorkOfCell);
       draw_block(k, end, p, d, stream, scratch);

@@ -14,7 +14,7 @@ constexpr int kMaxBins = 1024;
 // Up to this weight of a node every product in the scan of a network is exact in a double:
 // (W^2 / 4)^2 * (W^2 / 4) < 2^53.
 constexpr double kMaxNetworkWeight = 512.0;
-// The same for class counts, W^3 * (W^2 / 4) < 2^53 and scores further apart than rounding.
+// The limit for class counts, W^3 * (W^2 / 4) < 2^53 and scores further apart than rounding.
 constexpr double kMaxClassLaneWeight = 1024.0;
 constexpr int kMaxLaneClasses = 8;
 constexpr int kLaneClassBits = 6;
@@ -28,7 +28,7 @@ struct Comparator {
   uint16_t low, high;
 };
 
-// Sum of a weight and of weight times target. Integers, so that any order of adding gives the same.
+// Sum of a weight and of weight times target, in integers, so that the order does not matter.
 struct WidePair {
   int64_t weight, sum;
 };
@@ -42,13 +42,13 @@ struct Projection {
 };
 
 // A direction by the codes of its columns (data/codes.h), a whole number below 2^16: origin plus
-// the sum of code * factor / 256 over the first columns less that over the others, all rounded
+// the sum of code * factor / 256 over the first columns minus that over the others, all rounded
 // down.
 constexpr int kMostCodedColumns = 64;
 struct CodedProjection {
   const uint8_t* const* columns;
   const uint16_t* factors;
-  int n_added, n_columns;  // of them at most kMostCodedColumns
+  int n_added, n_columns;  // at most kMostCodedColumns of them
   uint16_t origin;
 };
 
@@ -62,21 +62,21 @@ struct CodeBins {
   int n_bins;
 };
 
-// Where the number of row rows[i] is: at rows[i] - first; without rows at i.
+// Index of the number of row rows[i]: rows[i] - first; without rows i.
 struct CodeRows {
   const uint32_t* rows;
   size_t first;
 };
 
-// Runs of bytes that will be read next and are far away in memory; empty when nothing is. Loops
-// that run meanwhile prefetch some lines now and then: all at once would fill the queue of the
-// memory and stall everything.
+// Ranges of bytes that will be read next and are not in the cache; empty if there are none. Loops
+// that run meanwhile prefetch some lines now and then: all at once would fill the memory queue
+// and stall everything.
 struct Prefetch {
   const char* const* runs = nullptr;
   int n_runs = 0;
   size_t next = 0, end = 0;  // bytes not yet prefetched
 
-  // Inlined by force: GCC drops calls of a function that returns nothing and does nothing else.
+  // Forced inline: GCC drops calls of a function that returns nothing and does nothing else.
 #if defined(__GNUC__)
   __attribute__((always_inline)) void fetch_some() {
     constexpr size_t kLine = 64;
@@ -92,10 +92,10 @@ struct Prefetch {
 #endif
 };
 
-// Scores of a direction whose values are known but for a width.
+// Scores of a direction whose values are known up to a width.
 struct PairPeak {
   double edge;   // the best cut between bins, as if the values were exact
-  double bound;  // no cut scores more
+  double bound;  // upper bound on the score of a cut
 };
 
 // Parameters of the score D^2 / (w (W - w)), D = a W - w A, over cumulative (w, a).
@@ -119,8 +119,8 @@ struct LaneBest {
 };
 
 // Tables of the entropy of a node (split/entropy_terms.h): the score of a cut is the sum over
-// classes of term[first[k] + l_k], l_k the weight of class k on the left, less weight_term[sum of
-// all l_k].
+// classes of term[first[k] + l_k], l_k the weight of class k on the left, minus weight_term[sum
+// of all l_k].
 struct LaneTerms {
   const double* term;
   const uint32_t* first;
@@ -133,11 +133,11 @@ struct Kernels {
 
   // out[i] = ((w0 x0) + w1 x1) + ... at rows[i].
   void (*project)(const Projection&, const uint32_t* rows, size_t n, float* out);
-  // The same for the rows first + i with member[i] = 1, i < span; out has room for 16 more.
+  // Projects the rows first + i with member[i] = 1, i < span; out has room for 16 more.
   void (*project_span)(const Projection&, size_t first, size_t span, const uint8_t* member,
                        float* out);
-  // Numbers by codes and their range: of these rows; or of the rows first + i, i < span, in the
-  // range those with member[i] = 1, all without member.
+  // Numbers by codes and their range: of these rows; or of the rows first + i, i < span, with the
+  // range of those with member[i] = 1, or of all without member.
   CodeRange (*sum_codes)(const CodedProjection&, const uint32_t* rows, size_t n, uint16_t* out);
   CodeRange (*sum_codes_span)(const CodedProjection&, size_t first, size_t span,
                               const uint8_t* member, Prefetch&, uint16_t* out);
@@ -146,41 +146,41 @@ struct Kernels {
   ValueRange (*neighbours)(const float* values, size_t n, float low, float scale, int edge);
   void (*bins)(const float* values, size_t n, float low, float scale, int last, uint16_t* out);
   // histogram has 2 * n_bins entries, the second half is work space. While bins are filled, the
-  // memory fetches what comes next.
+  // next memory is prefetched.
   void (*histogram_packed)(const float* values, const uint64_t* stats, size_t n, float low,
                            float scale, int n_bins, Prefetch&, uint64_t* histogram);
   void (*histogram_wide)(const float* values, const WidePair* stats, size_t n, float low,
                          float scale, int n_bins, Prefetch&, WidePair* histogram);
-  // The same for n rows whose numbers by codes are among n_sums; bins has room for as many.
+  // Histogram of n rows whose numbers by codes are among n_sums; bins has room for as many.
   void (*code_histogram_packed)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
                                 const uint64_t* stats, size_t n, uint16_t* bins,
                                 uint64_t* histogram);
   void (*code_histogram_wide)(const uint16_t* sums, size_t n_sums, CodeRows, CodeBins,
                               const WidePair* stats, size_t n, uint16_t* bins, WidePair* histogram);
-  // Makes running sums of n packed pairs, and doubles of their halves.
+  // Makes cumulative sums of n packed pairs, and doubles of their halves.
   void (*cumulate)(uint64_t* pairs, int n, uint64_t before, double* weight, double* sum);
   // flags[e] = 1 where the cut after bin e may reach best; cumulative arrays of length n.
   void (*pair_edges)(const double* weight, const double* sum, int n, PairTotals totals, double best,
                      uint8_t* flags);
   // flags[e] = 1 where some cut inside bin e may reach best. weight and sum have n + 1 entries, the
-  // first is what lies left of bin 0; the targets of all rows lie in [low, high].
+  // first is the sum left of bin 0; the targets of all rows are in [low, high].
   void (*pair_bounds)(const double* weight, const double* sum, int n, double low, double high,
                       PairTotals totals, double best, uint8_t* flags);
-  // The same where a cut in bin e leaves open on which side rows of that bin and of the `reach`
-  // bins before it are. weight and sum have n + 1 entries, the first is 0, and so are `reach`
+  // Bound where a cut in bin e leaves the side of rows of that bin and of the `reach`
+  // bins before it open. weight and sum have n + 1 entries, the first is 0, and so are `reach`
   // before it; kLanes - 1 may be read after the last.
   PairPeak (*pair_peak)(const double* weight, const double* sum, int n, int reach, double low,
                         double high, PairTotals totals);
   // Range of sum / weight.
   void (*target_range)(const WidePair* stats, size_t n, double* low, double* high);
-  // Walks over bins of class counts: weight left of each bin's right edge, score of the cut there,
+  // Scans bins of class counts: weight left of each bin's right edge, score of the cut there,
   // and a bound of the score of cuts inside the bin. left and right hold the counts on either side
   // of the first bin (stride entries), left_term and right_term their sums of squares.
   void (*class_scan)(const ClassBins& bins, double* left, double* right, double left_term,
                      double right_term, double weight, double total, double* weights,
                      double* scores, double* bounds);
-  // The same for the entropy, from nothing on the left. counts: of the node, whose weight the table
-  // of x log2 x covers; work has 2 * n_classes entries.
+  // Scans bins for the entropy, from an empty left side. counts: those of the node, whose weight
+  // the table of x log2 x covers; work has 2 * n_classes entries.
   void (*class_entropy_scan)(const ClassBins& bins, const double* counts, size_t n_classes,
                              const double* table, double slack, double* work, double* weights,
                              double* scores, double* bounds);
@@ -214,7 +214,7 @@ struct Kernels {
   double (*output_squares)(const double* left, const double* total, double w, double weight,
                            size_t n);
 
-  // With nothing to fetch.
+  // Range without prefetching.
   ValueRange range(const float* values, size_t n) const {
     Prefetch nothing;
     return range_with_prefetch(values, n, nothing);

@@ -57,7 +57,7 @@ class CategorySearch {
   }
 
  private:
-  // Without sums that tell the score of a level, its rows are added one by one.
+  // Whether rows are added one by one, since the score of a level does not follow from sums.
   static constexpr bool kByRows =
       requires(const Criterion& c, std::vector<double>& keys) { c.order_groups({}, {}, keys); };
 
@@ -113,7 +113,7 @@ class CategorySearch {
       rows_[next[static_cast<size_t>(groups_[i])]++] = static_cast<uint32_t>(i);
   }
 
-  // The score of the levels on the left: from their sums.
+  // The score of the levels on the left, from their sums.
   struct SumsOfPrefix {
     explicit SumsOfPrefix(const Criterion& from) : criterion(from) {}
     void begin(const CategorySearch&) {}
@@ -121,7 +121,7 @@ class CategorySearch {
     double score(const double* left) const { return criterion.moments_score(left); }
     const Criterion& criterion;
   };
-  // The same where each row has to be added.
+  // The score of the levels on the left, from each row.
   struct RowsOfPrefix {
     explicit RowsOfPrefix(const Criterion& from) : criterion(from), left(from) {}
     void begin(const CategorySearch& search) {
@@ -175,7 +175,7 @@ class CategorySearch {
     return group_level_.size();
   }
 
-  // Shuffles the levels; returns how many go left, each subset but none and all being as likely.
+  // Shuffles the levels; returns how many go left, all proper subsets being equally likely.
   size_t random_subset(size_t candidate, size_t n_groups) {
     Stream stream(mix(node_->key + candidate), Purpose::thresholds);
     std::vector<int32_t> left, right;

@@ -1,4 +1,4 @@
-// The same search for three classes and more: bins hold a count per class.
+// Histogram search for three classes and more: bins hold a count per class.
 //
 // Gini: inside a bin the left counts are a + x, 0 <= x <= b; with t = sum x,
 //   sum (a + x)^2 <= S_L + t max(2 a + b)    and    sum (r - x)^2 <= S_R - t min(2 r - b)
@@ -7,7 +7,7 @@
 //
 // Entropy: with F(x) = x log2 x and c the counts of the node, the score is
 //   sum_k G(c_k, a_k + x_k) - G(W, w + t),   G(c, l) = F(l) + F(c - l).
-// G is convex in l: over the bin each of the first terms lies below its chord, and the last above a
+// G is convex in l: over the bin each of the first terms is below its chord, and the last above a
 // line parallel to its chord. The difference is then a sum over classes, and largest where each
 // class is to the left as a whole or not at all (class_entropy_scan).
 #pragma once
@@ -46,7 +46,7 @@ class ClassHistogramSearch {
     pending_.clear();
     binnings_.clear();
   }
-  // Whether bins pay at all: with many classes and few rows they are too wide to rule anything out.
+  // Whether bins pay: with many classes and few rows they are too wide to exclude anything.
   bool worthwhile() const {
     if constexpr (Criterion::kIsEntropy)
       if (criterion_->weight() >= static_cast<double>(criterion_->table().size())) return false;
@@ -71,7 +71,7 @@ class ClassHistogramSearch {
     if (pending_.size() > before) binnings_.push_back({binning, context.candidate});
   }
 
-  // Looks into the pending bins that may still win. project(candidate) gives its values again.
+  // Searches the pending bins that may still win. project(candidate) gives its values again.
   template <class Project>
   void refine(size_t n, SearchContext context, Project project) {
     for (size_t i = 0; i < pending_.size();) {
@@ -150,7 +150,7 @@ class ClassHistogramSearch {
     }
   }
 
-  // Sorts the rows of each wanted bin and walks over the bins; those in between count as a whole.
+  // Sorts the rows of each selected bin and scans the bins; those in between count as a whole.
   void inside(const float* values, size_t n, const Binning& binning, const SearchContext& context) {
     bins_.resize(n);
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
@@ -170,9 +170,9 @@ class ClassHistogramSearch {
     }
   }
 
-  // Rows of the w-th wanted bin are chosen_[start_[w]] .. chosen_[start_[w + 1]]; the others are
-  // counted in gaps_, those between wanted bins w - 1 and w in the w-th. Returns how many are
-  // wanted.
+  // Rows of the w-th selected bin are chosen_[start_[w]] .. chosen_[start_[w + 1]]; the others are
+  // counted in gaps_, those between selected bins w - 1 and w in the w-th. Returns how many are
+  // selected.
   size_t scatter(const float* values, size_t n) {
     rank_.resize(static_cast<size_t>(n_bins_));
     size_t n_wanted = 0;
@@ -180,7 +180,7 @@ class ClassHistogramSearch {
       rank_[b] = static_cast<uint32_t>(n_wanted);
       n_wanted += wanted_[b];
     }
-    start_.assign(n_wanted + 3, 0);  // the last two for bins behind the wanted ones
+    start_.assign(n_wanted + 3, 0);  // the last two for bins after the selected ones
     for (size_t i = 0; i < n; ++i) start_[rank_[bins_[i]] + 2] += wanted_[bins_[i]];
     for (size_t w = 2; w < start_.size(); ++w) start_[w] += start_[w - 1];
     chosen_.resize(start_.back());
@@ -204,7 +204,7 @@ class ClassHistogramSearch {
     RowStats stats;
   };
 
-  // Cuts between the rows of one bin; those at its ends are edges and have been tried.
+  // Cuts between the rows of one bin; those at its ends are edges, which were tried before.
   void scan_bin(size_t first, size_t last, Accumulator& left, size_t rows_left,
                 const SearchContext& context) {
     std::sort(chosen_.begin() + static_cast<ptrdiff_t>(first),

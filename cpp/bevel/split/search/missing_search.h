@@ -76,7 +76,7 @@ class MissingSearch {
   const Kernels& kernels_;
   Sorter& sorter_;
   std::vector<RowStats> present_, missing_;
-  std::vector<float> values_;  // of those present
+  std::vector<float> values_;  // values of the rows that are not missing
 };
 
 }  // namespace bevel

@@ -1,5 +1,5 @@
 // Small nodes: kLanes candidates at a time through a sorting network, one lane each. A value is a
-// float made double; its low 29 bits are free and carry what must travel with it.
+// float converted to double; its low 29 bits are free for the data that is sorted with it.
 #pragma once
 
 #include <algorithm>
@@ -32,7 +32,7 @@ class NetworkSearch {
         stats_(kMaxNetworkRows),
         weight_(kMaxNetworkRows),
         sum_(kMaxNetworkRows) {
-    // Registers are loaded whole: start on a line.
+    // Registers are loaded whole: start on a cache line.
     auto address = reinterpret_cast<uintptr_t>(lanes_storage_.data());
     lanes_ = reinterpret_cast<double*>((address + 63) & ~uintptr_t{63});
   }
@@ -77,9 +77,9 @@ class NetworkSearch {
   static constexpr size_t kMaxTermsPerRow = 16;
   static constexpr uint64_t kStatsMask = (uint64_t{1} << 29) - 1;
 
-  // What travels with a value through the network: weight and class, whose counts or terms of the
-  // entropy are added; the position of the row, for lanes that can be scanned together; or the same
-  // for lanes that must be scanned one by one.
+  // Data sorted with a value: weight and class, whose counts or terms of the entropy are added; the
+  // position of the row, for lanes that can be scanned together; or the position for lanes that
+  // must be scanned one by one.
   enum class LaneScan { counts, terms, pairs, single };
 
   const Criterion& criterion() const { return *search_->criterion; }
@@ -106,8 +106,8 @@ class NetworkSearch {
     return fill_pairs(n) ? LaneScan::pairs : LaneScan::single;
   }
 
-  // Entropy: what each class adds to the score by its weight on the left, one table after another,
-  // and what the weight of all of them takes from it. False when tables are too long for so few
+  // Entropy: contribution of each class to the score by its weight on the left, one table after
+  // another, and the term of the total weight. False when tables are too long for the number of
   // rows.
   bool fill_terms(size_t n) {
     if (criterion().weight() > static_cast<double>(kMaxTermsPerRow * n)) return false;
@@ -130,7 +130,7 @@ class NetworkSearch {
     return true;
   }
 
-  // False when some partial sum might not be a whole double.
+  // False when some partial sum might not be exact in a double.
   bool fill_pairs(size_t n) {
     if constexpr (kWide) {
       constexpr double kExact = 9007199254740992.0;  // 2^53
@@ -146,8 +146,8 @@ class NetworkSearch {
   }
 
   // Equal values sort by position, as they do in Sorter: below zero larger bits come first, so
-  // there the bits of the position are flipped. What is summed in floating point (entropy, real
-  // weights) depends on the order among equals.
+  // there the bits of the position are flipped. Floating-point sums (entropy, real weights) depend
+  // on the order of equal values.
   static uint64_t position(uint64_t bits) { return (bits >> 63 ? ~bits : bits) & kStatsMask; }
 
   float lane_value(size_t i, size_t lane) const {

@@ -1,5 +1,5 @@
-// One node's search, as all kinds of search share it: the node, its criterion, what a cut must
-// leave on either side, and the best cut so far.
+// Common state of the searches of one node: the node, its criterion, the limits of both sides of a
+// cut, and the best cut so far.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ struct NodeSearch {
     return c;
   }
 
-  // Neither this candidate nor a later one can beat a cut that leaves both sides pure; what an
-  // earlier one may hide is on the histogram's list of pending bins.
+  // Neither this candidate nor a later one can beat a cut that leaves both sides pure; bins of
+  // earlier ones that may contain a better cut are on the histogram's list of pending bins.
   bool is_decided(int32_t candidate) const {
     return found->cut.score >= criterion->perfect_score() && found->cut.candidate < candidate;
   }

@@ -1,6 +1,6 @@
 // Best cut of one (weight, sum) pair per row by equal-width bins and branch and bound. Edges of
 // bins are cuts; inside a bin the score is bounded by its convexity (kernels: pair_bounds), and
-// only bins whose bound reaches the best cut of all candidates are looked into, again by bins. The
+// only bins whose bound reaches the best cut of all candidates are searched, again by bins. The
 // result is that of a full sort, bit for bit, since sums are whole numbers and the score is one
 // formula.
 #pragma once
@@ -19,7 +19,7 @@
 
 namespace bevel {
 
-// Bins by the number of rows: scanning more of them costs more than sorting what they would spare.
+// Number of bins by the number of rows: scanning more of them costs more than it saves in sorting.
 inline int bins_for(size_t n_rows) {
   if (n_rows < 256) return 32;
   if (n_rows < 1024) return 64;
@@ -54,7 +54,7 @@ class PairHistogramSearch {
     binnings_.clear();
   }
 
-  // Cuts on the edges of bins; what may hide inside bins is put on the list of pending ones.
+  // Tries cuts on the edges of bins; bins that may contain a better cut become pending.
   void coarse(const float* values, size_t n, const SearchContext& context, bool approximate,
               Prefetch& prefetch) {
     Binning binning;
@@ -98,7 +98,7 @@ class PairHistogramSearch {
     return result;
   }
 
-  // Looks into the pending bins that may still win. project(candidate) gives its values again.
+  // Searches the pending bins that may still win. project(candidate) gives its values again.
   template <class Project>
   void refine(size_t n, SearchContext context, Project project) {
     for (size_t i = 0; i < pending_.size();) {
@@ -173,7 +173,7 @@ class PairHistogramSearch {
     scan_sorted(sorter_.sort(values, n), stats, left, rows_before, context);
   }
 
-  // Running sums of the histogram, as doubles too.
+  // Cumulative sums of the histogram, as doubles too.
   void cumulate(int n_bins, WidePair before) {
     before_ = before;
     weight_[0] = static_cast<double>(before.weight);
@@ -219,8 +219,9 @@ class PairHistogramSearch {
     for (int b = 0; b + 1 < n_bins; ++b) {
       if (!flags_[b]) continue;
       const double score = criterion_->score()(left_of(b + 1));
-      const size_t rows_left =
-          context.limits.min_rows > 1 ? rows_[b + 1] : 1;  // with a limit of one any edge will do
+      const size_t rows_left = context.limits.min_rows > 1
+                                   ? rows_[b + 1]
+                                   : 1;  // with a limit of one any edge is allowed
       if (!(score >= context.best->score) || !edge_allowed(rows_left, weight_[b + 1], context))
         continue;
       const Cut cut = context.cut_at_edge(score, weight_[b + 1], binning, b);
@@ -234,7 +235,7 @@ class PairHistogramSearch {
            context.total_weight - weight_left >= context.limits.min_weight;
   }
 
-  // Rows left of each edge; only a limit on them makes them worth counting.
+  // Counts rows left of each edge, which is needed only if they are limited.
   void count_rows(const float* values, size_t n, const Binning& binning, size_t rows_before) {
     rows_[0] = rows_before;
     if (!count_rows_) return;
@@ -252,7 +253,7 @@ class PairHistogramSearch {
         flags_[b] = flags_[b] && bound_inside(left_of(b), left_of(b + 1)) >= context.best->score;
   }
 
-  // Exact search inside some of the bins of n rows, of which rows_before lie left of them all.
+  // Exact search inside some of the bins of n rows, of which rows_before are left of all of them.
   void inside(const float* values, const RowStats* stats, size_t n, const Binning& binning,
               const std::vector<Pending>& wanted, size_t rows_before, const SearchContext& context,
               int level) {
@@ -275,7 +276,7 @@ class PairHistogramSearch {
     std::vector<uint32_t> chosen;
   };
 
-  // Copies the rows of the wanted bins together, bin after bin. They are few: one look at each row.
+  // Copies the rows of the selected bins together, bin after bin, in one pass.
   void collect(const float* values, const RowStats* stats, size_t n, const Binning& binning,
                const std::vector<Pending>& wanted, Level& own) {
     own.rank.assign(static_cast<size_t>(binning.n_bins), -1);
@@ -284,7 +285,7 @@ class PairHistogramSearch {
     bins_.resize(n);
     kernels_.bins(values, n, binning.low, binning.scale, binning.n_bins - 1, bins_.data());
     own.chosen.resize(n);
-    size_t n_chosen = 0;  // no branch: which rows are wanted cannot be foreseen
+    size_t n_chosen = 0;  // avoids an unpredictable branch
     for (size_t i = 0; i < n; ++i) {
       own.chosen[n_chosen] = static_cast<uint32_t>(i);
       n_chosen += own.rank[bins_[i]] >= 0;

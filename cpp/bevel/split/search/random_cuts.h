@@ -12,7 +12,7 @@
 
 namespace bevel {
 
-// values and stats: of the rows that have a value; missing: stats of those that have none.
+// values and stats: those of rows with a value; missing: stats of the other rows.
 template <class Criterion>
 void search_random_cuts(const Options& options, const Kernels& kernels,
                         const NodeSearch<Criterion>& search, SearchContext c,

@@ -29,7 +29,7 @@ class ScreenedSearch {
       Prefetch next =
           i + 1 < candidates.size() ? projector.prefetch_codes(candidates[i + 1]) : Prefetch{};
       screenings_.push_back(screening_at(search, candidates[i], projector, histogram, next));
-      // Perhaps nothing more needs to be looked at.
+      // Returns if nothing else can win.
       if (screenings_.back().guess >= search.criterion->perfect_score())
         n_kept += search_again(search, screenings_.size() - 1, projector, histogram);
     }
@@ -55,7 +55,7 @@ class ScreenedSearch {
     return screening;
   }
 
-  // By its values, if the candidate may win; true if that was necessary.
+  // Searches a candidate by its values if it may win; returns whether that was necessary.
   template <class Criterion, class Histogram>
   bool search_again(const NodeSearch<Criterion>& search, size_t which, NodeProjector& projector,
                     Histogram& histogram) {

@@ -1,5 +1,5 @@
-// Screens candidates by the one-byte codes of their columns, where the columns do not fit the
-// cache. Most candidates cannot win whatever the exact values are, and their columns are never
+// Screens candidates by the one-byte codes of their columns, where the columns do not fit in the
+// cache. Most candidates cannot win for any exact values, and their columns are never
 // read.
 #pragma once
 
@@ -18,21 +18,21 @@
 
 namespace bevel {
 
-// What a first look gives of a candidate's best cut.
+// Result of screening for a candidate's best cut.
 struct ScreeningBound {
   int32_t candidate = -1;
-  double guess = -std::numeric_limits<double>::infinity();  // its score, nearly
-  double bound = std::numeric_limits<double>::infinity();   // never more
+  double guess = -std::numeric_limits<double>::infinity();  // approximate score
+  double bound = std::numeric_limits<double>::infinity();   // upper bound
 };
 
-// A candidate over codes, in units of which 2^16 span whatever it can be: what it is by the values
-// of the columns is at least that, and more by `width` units at most.
+// A candidate over codes, in units of which 2^16 span its range: its exact value is at least that
+// number, and at most `width` units more.
 struct CodedDirection {
   CodedProjection projection;
   double width;
 };
 
-// Such a candidate on rows, of which some may be others than the node's.
+// Such a candidate on rows, which may include others than the node's.
 struct CodedValues {
   std::span<const uint16_t> sums;
   CodeRange range;  // of the node's rows
@@ -43,7 +43,7 @@ struct CodedValues {
 // Makes coded directions; owns the arrays that they point to.
 class CodedDirections {
  public:
-  // Of kMostCodedColumns columns at most; valid until the next call.
+  // At most kMostCodedColumns columns; valid until the next call.
   CodedDirection operator()(const ColumnCodes& codes, const Candidates& candidates, size_t c) {
     const int nnz = candidates.n_nonzeros(c);
     const int32_t* features = candidates.indices(c);
@@ -66,15 +66,15 @@ class CodedDirections {
         const double step = weight * codes.scale(features[k]).step;
         columns_[at] = codes.column(features[k]);
         factors_[at] = static_cast<uint16_t>(step * per_unit + 0.5);
-        // What is subtracted never exceeds the origin.
+        // Subtractions never exceed the origin.
         if (!added) origin += factors_[at];
         n_added += added;
         ++at;
       }
-    // Each column leaves a step open, which a code misses by its slack on either side; whole
-    // numbers round off less than two units. What floats round off of the sum over values, in each
-    // of some nnz operations at most 2^-23 of the largest sum there is, is doubled and counted on
-    // either side; sums that are no normal floats are off by less than the constant.
+    // Each column leaves a step open, to which the slack of a code is added on either side;
+    // integers are rounded by less than two units. The rounding of the sum over values in floats,
+    // at most 2^-23 of the largest sum in each of some nnz operations, is doubled and counted on
+    // either side; sums that are not normal floats are off by less than the constant.
     const double rounding = (2.0 * nnz + 8.0) * 0x1p-22 * size + 1e-36;
     const double width = kMostUnits / 256.0 * (1.0 + 2.0 * CodeScale::kSlack) + 2.0 * nnz +
                          2.0 * rounding * per_unit / 256.0;
@@ -89,8 +89,8 @@ class CodedDirections {
   std::vector<uint16_t> factors_;
 };
 
-// Whether screening saves time, by the share of candidates that it has ruled out at nodes of like
-// size.
+// Whether screening saves time, by the share of candidates that it has ruled out at nodes of
+// similar size.
 class ScreeningRecord {
  public:
   bool saves_time(size_t n_rows) const {
@@ -105,7 +105,7 @@ class ScreeningRecord {
 
  private:
   static constexpr size_t kTrial = 256;
-  static constexpr size_t kWorst = 3;  // one in so many may be kept
+  static constexpr size_t kWorst = 3;  // largest share, one in this many, that may be kept
   struct Tally {
     size_t seen = 0, kept = 0;
   };

@@ -1,4 +1,4 @@
-// The inputs of a search over one candidate, and the one place where a cut is accepted.
+// The inputs of a search over one candidate, and the only place where a cut is accepted.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace bevel {
 
-// What each side of a cut must hold at least.
+// Lower limits of each side of a cut.
 struct Limits {
   size_t min_rows = 1;
   double min_weight = 0.0;

@@ -58,8 +58,8 @@ class Sorter {
   std::vector<uint64_t> keys_, other_;
 };
 
-// Offers every cut between different neighbours. The accumulator holds what is left of all of them
-// already (rows_before rows), and stats is in the order of positions.
+// Offers every cut between different neighbours. The accumulator already holds the rows left of all
+// of them (rows_before rows), and stats is in the order of positions.
 template <class Accumulator, class RowStats>
 void scan_sorted(const std::vector<uint64_t>& keys, const RowStats* stats, Accumulator& left,
                  size_t rows_before, const SearchContext& context) {

@@ -5,7 +5,7 @@
 
 namespace bevel {
 
-// Eight running sums in a fixed order: quick on any machine, and the same number on all of them.
+// Eight partial sums in a fixed order: fast on any machine, with the same result on all of them.
 inline double dot(const double* a, const double* b, size_t n) {
   double sums[8] = {};
   size_t i = 0;

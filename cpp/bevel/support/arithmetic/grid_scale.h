@@ -1,4 +1,4 @@
-// Sums in whole numbers: no order of threads can change them.
+// Sums in whole numbers, which do not depend on the order of threads.
 #pragma once
 
 #include <algorithm>

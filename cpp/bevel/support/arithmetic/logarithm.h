@@ -1,5 +1,5 @@
 // A natural logarithm made of basic operations only. The C library's differs between platforms in
-// the last bit, which would let two machines grow two forests.
+// the last bit, which would give different forests on different machines.
 #pragma once
 
 #include <bit>

@@ -16,7 +16,7 @@ inline uint64_t all_bits_if_negative(double x) { return 0 - (std::bit_cast<uint6
 }  // namespace
 
 // The operations of fixed_exp() and fixed_log() without branches, and with whole numbers of 32
-// bits, which all instruction sets convert: compilers then do several numbers at once.
+// bits, which all instruction sets can convert, so that compilers vectorise them.
 
 BEVEL_WIDE_LOOP void exponentials(const double* x, size_t n, double* out) {
   constexpr double kInvLn2 = 1.4426950408889634074;

@@ -1,4 +1,4 @@
-// Exponentials and logarithms of many numbers, several at once; the same bits as one by one.
+// Vectorised exponentials and logarithms, with the same bits as the scalar functions.
 #pragma once
 
 #include <cstddef>

@@ -9,7 +9,7 @@ namespace bevel {
 
 // P(|Z| > |z|) for a standard normal Z: the regularised incomplete gamma function Q(1/2, x) at
 // x = z^2 / 2, by its continued fraction, or for small x by the series of 1 - Q; both are taken as
-// far as a double can tell at x = 2. 0 where it is below 1e-308.
+// the precision of a double at x = 2. 0 where it is below 1e-308.
 inline double two_sided_normal_p_value(double z) {
   constexpr double kInverseRootPi = 0.56418958354775628695;
   const double x = 0.5 * z * z;

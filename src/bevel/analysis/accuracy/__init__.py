@@ -1,1 +1,1 @@
-"""How good a forest is, and why: errors, strength, calibration, intervals, out-of-bag curves."""
+"""Accuracy of a forest: errors, strength, calibration, intervals, out-of-bag curves."""

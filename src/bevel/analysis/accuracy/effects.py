@@ -24,9 +24,9 @@ class ClassEffects(PrintedResult):
     variance : float
         Share of predictions that are not the usual one: 1 − E[P̄(X)].
     systematic_effect, variance_effect : float
-        What bias and variance add to the error; negative if they help.
+        Contributions of bias and variance to the error; negative if they lower it.
     bayes_error : float
-        Error of the Bayes rule; 0 where labels are taken for certain.
+        Error of the Bayes rule; 0 where labels are taken as certain.
     """
 
     bias: float
@@ -69,14 +69,14 @@ class BiasAndVariance(PrintedResult):
     Attributes
     ----------
     squared_bias, variance, noise : float
-        Of the squared error of values, or of class probabilities, summed over the classes. Noise is
-        that of the labels; 0 where it is not known, and is then part of `squared_bias`.
+        Parts of the squared error of values, or of class probabilities, summed over the classes.
+        Noise is that of the labels; where it is not known it is 0 and part of `squared_bias`.
     classes : ClassEffects or None
-        The same for predicted classes; None in regression.
+        Bias and variance of predicted classes; None in regression.
     n_repeats : int
-        Training sets.
+        Number of training sets.
     n_rows : int
-        Rows that were evaluated.
+        Number of rows that were evaluated.
     """
 
     squared_bias: float
@@ -92,7 +92,7 @@ class BiasAndVariance(PrintedResult):
         return self.squared_bias + self.variance + self.noise
 
     def to_pandas(self) -> Any:
-        """The measures as one line, those of predicted classes too, to be joined with others."""
+        """The measures, also of predicted classes, as one line to be joined with others."""
         measures = {
             "squared_error": self.squared_error,
             "squared_bias": self.squared_bias,
@@ -123,7 +123,7 @@ def class_effects(votes: Floats, posterior: Floats) -> ClassEffects:
     usual, best = votes.argmax(axis=1), posterior.argmax(axis=1)
     of_usual, of_best = posterior[row, usual], posterior[row, best]
     return ClassEffects(
-        bias=float(np.mean(of_usual < of_best)),  # of equally probable classes, either is right
+        bias=float(np.mean(of_usual < of_best)),  # either of two equally probable classes is right
         variance=float(1.0 - votes[row, usual].mean()),
         systematic_effect=float(np.mean(of_best - of_usual)),
         variance_effect=float(np.mean(of_usual - (posterior * votes).sum(axis=1))),

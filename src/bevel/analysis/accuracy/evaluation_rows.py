@@ -32,7 +32,7 @@ __all__ = [
 # Rows times trees of a block: 32 MB of nodes.
 BLOCK_SIZE = 2**22
 
-# How printed results call rows that were evaluated, and what they say of them. Rows of a fit are
+# Names of evaluated rows in printed results, and notes on them. Rows of a fit are
 # recognised in their order only, and those of boosting never.
 ROW_WORDS = {
     "new": "by all trees",
@@ -47,7 +47,7 @@ ROW_NOTES = {
 
 
 def notes_of(row_kind: str) -> tuple[str, ...]:
-    """What a printed result says of its rows; nothing of those out of bag."""
+    """Notes of a printed result on its rows; empty for out-of-bag rows."""
     return tuple(filter(None, (ROW_NOTES[row_kind],)))
 
 
@@ -58,9 +58,9 @@ class EvaluationRows:
     Attributes
     ----------
     X : ndarray of float32, shape (n, p)
-        Encoded as for prediction.
+        Rows encoded as for prediction.
     target : ndarray of shape (n,)
-        Positions among the classes as int32, or numbers as float64.
+        Targets: positions among the classes as int32, or numbers as float64.
     out : ndarray of bool, shape (n, n_trees), or None
         Whether a tree predicts a row; None: every tree predicts every row.
     row_kind : {"new", "out-of-bag", "grown on"}
@@ -82,10 +82,10 @@ class EvaluationRows:
 def read_evaluation_rows(
     analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool | str
 ) -> EvaluationRows:
-    """The rows of the fit, each for the trees that have not seen it, or rows for all trees.
+    """The rows of the fit with the trees that have not seen them, or rows with all trees.
 
-    `out_of_bag="auto"` takes rows for those of the fit if they are recognised, and if trees have
-    left rows out.
+    `out_of_bag="auto"` uses out-of-bag trees if the rows are recognised as those of the fit, and
+    bags leave rows out.
     """
     wanted = check_out_of_bag(out_of_bag)
     if wanted:
@@ -117,16 +117,16 @@ def _new_target(analysed: AnalysedForest, y: Any, n_rows: int) -> Target:
 
 @dataclass(eq=False)
 class RowBlock:
-    """Some of the rows, and what the trees so far predict for them.
+    """Some of the rows, and the sums of the trees' predictions for them.
 
-    Sums are made tree by tree, in the order of the trees: no number of threads changes them.
+    Sums are made tree by tree, in the order of the trees, for any number of threads.
     """
 
     forest: FlatForest
     hard: bool
     rows: slice
     target: Target
-    leaves: Ints32  # n x n_trees, counted from the tree's root
+    leaves: Ints32  # n x n_trees, counted from the root of the tree
     out: npt.NDArray[np.bool_]  # n x n_trees
 
     def __post_init__(self) -> None:
@@ -148,7 +148,7 @@ class RowBlock:
         else:
             entries, ends = gather(self.forest.entry_offset[first : last + 1], leaf)
             row = np.repeat(mine, np.diff(ends))
-            # A row has one leaf, and a leaf has a class once: no place is met twice.
+            # A row has one leaf, and a leaf has a class once: no index is repeated.
             self.sums[row, self.forest.entry_index[entries]] += self.forest.entry_weight[entries]
 
     @property

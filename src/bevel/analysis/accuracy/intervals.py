@@ -1,4 +1,4 @@
-"""Intervals of shares."""
+"""Confidence intervals of shares."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TWO_SIDED_5_PERCENT = float(norm.ppf(0.975))
 
 
 def wilson_interval(n_hits: npt.ArrayLike, n_rows: npt.ArrayLike) -> tuple[Floats, Floats]:
-    """Ends of Wilson's interval of 95 %, sensible for few rows and for shares near 0 and 1."""
+    """Ends of Wilson's 95 % interval, which suits few rows and shares near 0 and 1."""
     n = np.asarray(n_rows, dtype=np.float64)
     share, z2 = np.asarray(n_hits) / n, TWO_SIDED_5_PERCENT**2
     centre = (share + z2 / (2 * n)) / (1 + z2 / n)

@@ -1,4 +1,4 @@
-"""How far estimated class probabilities are from the true ones."""
+"""Distance of estimated class probabilities from the true ones."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ __all__ = ["check_shares", "hellinger_distance"]
 def hellinger_distance(estimate: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
     """Hellinger distance between two distributions over the classes, row by row.
 
-    ``sqrt(sum_k (sqrt(p_k) - sqrt(q_k))² / 2)``: from 0, the same, to 1, nothing in common.
+    ``sqrt(sum_k (sqrt(p_k) - sqrt(q_k))² / 2)``: from 0 for equal ones to 1 for disjoint ones.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ def hellinger_distance(estimate: npt.ArrayLike, truth: npt.ArrayLike) -> Floats:
     if one.shape != other.shape:
         remedy = "Pass the same rows and classes in both."
         raise wrong_value("truth", f"of shape {one.shape}, as estimate", other.shape, remedy)
-    # Probabilities may sum to a little more than one; distances stay within their range.
+    # Probabilities may sum to slightly more than one; distances stay within their range.
     squared = ((np.sqrt(one) - np.sqrt(other)) ** 2).sum(axis=1) / 2.0
     return np.asarray(np.sqrt(np.clip(squared, 0.0, 1.0)))
 
 
 def check_shares(name: str, shares: npt.ArrayLike) -> Floats:
-    """Class probabilities, row by row; raises if they are none."""
+    """Class probabilities, row by row; raises if they are invalid."""
     array = np.asarray(shares, dtype=np.float64)
     if array.ndim != 2:
         remedy = "Pass one column for each class."

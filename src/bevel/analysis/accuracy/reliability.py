@@ -29,22 +29,22 @@ OF_PREDICTED = "the predicted class"
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Calibration(PrintedResult):
-    """Reliability curve: what was predicted and what was observed, in bins of rows.
+    """Reliability curve: predicted and observed probabilities, in bins of rows.
 
     Attributes
     ----------
     predicted : ndarray of shape (n_bins,)
         Mean predicted probability of the rows of each bin, ascending.
     observed : ndarray of shape (n_bins,)
-        Share of those rows for which it came true.
+        Share of those rows that are of the class.
     low, high : ndarray of shape (n_bins,)
         Wilson's interval of 95 % around `observed`.
     n_rows : ndarray of int64, shape (n_bins,)
         Rows of each bin; bins without rows are left out.
     of : str
-        Whose probability it is: a class, or "the predicted class".
+        Class of the probability, or "the predicted class".
     row_kind : {"new", "out-of-bag", "grown on"}
-        The last: rows of the fit, predicted by trees that have seen them.
+        Kind of the rows; "grown on": rows of the fit, predicted by trees that have seen them.
     """
 
     predicted: Floats
@@ -98,8 +98,8 @@ def calibration(
 ) -> Calibration:
     """Reliability curve and expected calibration error of a classifier.
 
-    All rows count alike, whatever their weights in the fit; a forest grown with class weights is
-    not meant to be calibrated.
+    All rows count equally, regardless of their weights in the fit; a forest grown with class
+    weights is not meant to be calibrated.
 
     Parameters
     ----------
@@ -111,10 +111,10 @@ def calibration(
         Evaluate each row by the trees that have not seen it. False: by all trees. "auto": True if
         these are the rows of the fit.
     positive : label, default=None
-        Class whose probability is looked at. None: the second of two classes; of more, the class
-        that is predicted for a row, whichever that is.
+        Class of the probability. None: the second of two classes, or among more classes the
+        predicted class of each row.
     n_bins : int, default=10
-        Bins of rows; fewer where rows are few or equal.
+        Number of bins; fewer where rows are few or equal.
     bins : {"quantile", "uniform"}, default="quantile"
         Bins of about equally many rows, or equally wide ones. Rows with equal probabilities share
         a bin.
@@ -159,18 +159,18 @@ def calibration_of(
     n_bins: int = 10,
     bins: str = "quantile",
 ) -> Calibration:
-    """Calibration of probabilities, however they came about.
+    """Calibration of given probabilities.
 
     Parameters
     ----------
     codes : ndarray of int, shape (n_rows,)
         Positions of the true classes.
     probabilities : ndarray of shape (n_rows, n_classes)
-        Predicted; without NaN.
+        Predicted probabilities, without NaN.
     labels : list of str
         Names of the classes.
     positive, n_bins, bins
-        As for `calibration`, `positive` as a position.
+        Parameters as in `calibration`, with `positive` as a position.
     """
     check_count("n_bins", n_bins)
     if bins not in BINS:
@@ -201,7 +201,7 @@ def _position(analysed: AnalysedForest, positive: Any) -> int:
 
 
 def _bins_of_equal_numbers(predicted: Floats, n_bins: int) -> npt.NDArray[np.int64]:
-    """Bin of each row by its rank; rows with equal values rank alike, as the first of them."""
+    """Bin of each row by its rank; rows with equal values have the rank of the first of them."""
     _, first, group = np.unique(np.sort(predicted), return_index=True, return_inverse=True)
     bin_of_rank = np.arange(len(predicted)) * min(n_bins, len(predicted)) // len(predicted)
     bin_in_order = bin_of_rank[first[group]]

@@ -1,4 +1,4 @@
-"""Bias and variance of a learner: what changes when it learns again from other rows."""
+"""Bias and variance of a learner, estimated by fitting it to many training sets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ __all__ = ["bias_and_variance"]
 
 RandomState = int | np.random.Generator | None
 DrawTable = Callable[..., tuple[Any, Any]]
-HALF = 0.5  # of the rows, unless n_train says otherwise
+HALF = 0.5  # share of the rows, unless n_train is set
 
 
 def bias_and_variance(
@@ -44,11 +44,11 @@ def bias_and_variance(
     Parameters
     ----------
     estimator : classifier or regressor
-        Not fitted, or not to be used as fitted: clones are. Its `random_state`, if it has one, is
-        drawn anew for each.
+        Learner whose clones are fitted; it is not changed. Its `random_state`, if it has one, is
+        drawn anew for each clone.
     X : callable, or array of shape (n_rows, n_features)
-        Where training sets come from. A callable draws one, as the simulations of `bevel.datasets`
-        do: ``X(random_state=generator)`` returns rows and targets. Of an array, `n_train` rows are
+        Source of training sets. A callable draws one, as the simulations of `bevel.datasets` do:
+        ``X(random_state=generator)`` returns rows and targets. From an array, `n_train` rows are
         drawn for each set, without replacement; sets then have rows in common, and the variance is
         smaller than that between independent sets.
     y : array-like of shape (n_rows,), default=None
@@ -56,17 +56,16 @@ def bias_and_variance(
     X_test, y_test : array-like, default=None
         Rows to predict. None: for each training set, the rows of X that are not in it.
     truth : array-like, default=None
-        What is known of the evaluated rows: true class probabilities, of shape (n_test, n_classes)
-        with classes sorted; or expected targets, of shape (n_test,). None takes `y_test` for
-        certain.
+        Truth of the evaluated rows: class probabilities, of shape (n_test, n_classes) with classes
+        sorted; or expected targets, of shape (n_test,). None takes `y_test` as certain.
     n_train : int or float, default=0.5
         Rows of a training set, or the share of them, if X is an array.
     n_repeats : int, default=100
-        Training sets.
+        Number of training sets.
     random_state : int, Generator or None, default=None
-        Seed; None draws afresh each time.
+        Seed; None draws a new one each time.
     verbose : bool, default=False
-        Whether to draw a bar.
+        Whether to show a progress bar.
 
     Returns
     -------
@@ -74,9 +73,9 @@ def bias_and_variance(
 
     Notes
     -----
-    SPORF and the thesis print James's bias as P(h̄(X) = h*(X)) where ≠ is meant. The parts sum to
-    the mean error of the repeats, exactly; for that the squared bias is left as it is, too large by
-    about the variance divided by `n_repeats`.
+    SPORF and the thesis print James's bias as P(h̄(X) = h*(X)) where ≠ is meant. The parts sum
+    exactly to the mean error of the repeats; for that the squared bias is not corrected for its
+    excess of about the variance divided by `n_repeats`.
 
     References
     ----------
@@ -199,7 +198,7 @@ class _Evaluation:
         self._votes[here] += votes
 
     def _predictions(self, fitted: Any, X: Any) -> tuple[Floats, Floats]:
-        """Probabilities and predicted classes as zeros and ones; or values, twice."""
+        """Probabilities and one-hot predicted classes; or values, twice."""
         if self._classes is None:
             values = np.asarray(fitted.predict(X), dtype=np.float64)[:, None]
             return values, values
@@ -217,7 +216,7 @@ class _Evaluation:
     def _extended(self, known: npt.NDArray[Any], labels: npt.NDArray[Any]) -> npt.NDArray[Any]:
         """Classes of the evaluated rows, then those of training rows only, with columns for them.
 
-        A class that no evaluated row has is never right; it is predicted all the same.
+        A class that no evaluated row has is never right, but may be predicted.
         """
         unseen = np.setdiff1d(labels, known)
         room = ((0, 0), (0, len(unseen)))

@@ -1,4 +1,4 @@
-"""Breiman's tree error and correlation of residuals: why averaging trees helps a regression."""
+"""Breiman's tree error and correlation of residuals, which explain the gain from averaging."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ __all__ = ["ErrorAndCorrelation", "error_and_correlation"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorAndCorrelation(PrintedResult):
-    """How far off the trees of a regression forest are, and how alike their residuals.
+    """Errors of the trees of a regression forest, and correlation of their residuals.
 
     Attributes
     ----------
@@ -35,7 +35,7 @@ class ErrorAndCorrelation(PrintedResult):
     out_of_bag : bool
         Whether each row was evaluated only by trees that had not seen it.
     row_kind : {"new", "out-of-bag", "grown on"}
-        The last: rows of the fit, evaluated by trees that have seen them.
+        Kind of the rows; "grown on": rows of the fit, evaluated by trees that have seen them.
     """
 
     tree_errors: Floats
@@ -64,12 +64,12 @@ class ErrorAndCorrelation(PrintedResult):
 
     @property
     def bias(self) -> float:
-        """Mean residual, which Breiman takes to be zero; far from it, ρ̄ is high by it alone."""
+        """Mean residual, assumed to be zero by Breiman; otherwise it raises ρ̄."""
         return float(np.nanmean(self.residuals))
 
     @property
     def bound(self) -> float:
-        """Breiman's bound of the error, ρ̄·PE(tree)."""
+        """Breiman's bound on the error, ρ̄·PE(tree)."""
         return self.correlation * self.tree_error
 
     def to_pandas(self) -> Any:
@@ -96,8 +96,8 @@ def error_and_correlation(
 ) -> ErrorAndCorrelation:
     """Error of the trees of a regressor and correlation of their residuals.
 
-    What `strength_and_correlation` is for votes. All rows count alike, whatever their weights in
-    the fit.
+    The counterpart of `strength_and_correlation` for regression. All rows count equally, regardless
+    of their weights in the fit.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def error_and_correlation(
 
 
 def _add_block(block: RowBlock, sums: Floats) -> Floats:
-    """Residuals of the rows; adds what each tree did to the sums."""
+    """Residuals of the rows; adds the squared residuals of each tree to the sums."""
     forest = block.forest
     for tree in range(forest.n_trees):
         block.add(tree, None)

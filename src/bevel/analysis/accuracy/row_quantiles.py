@@ -1,4 +1,4 @@
-"""Conditional quantiles of a regressor's rows, of new ones or of the training rows out of bag."""
+"""Conditional quantiles of a regressor, for new rows or for the training rows out of bag."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ class RowQuantiles(PrintedResult):
     Attributes
     ----------
     levels : ndarray of shape (k,)
-        Ascending.
+        Levels, ascending.
     values : ndarray of shape (n_rows, k)
         Quantiles; NaN for training rows that were in every bag.
     target : ndarray of shape (n_rows,) or None
-        What the rows' targets were, if that is known.
+        Targets of the rows, if they are known.
     out_of_bag : bool
-        Whether they are the training rows, each by the trees that have not seen it.
+        Whether these are the training rows, each predicted by the trees that have not seen it.
     seen : bool
-        Whether they are the training rows by all trees, most of which have seen each row: then
-        more targets are covered than those of other rows would be.
+        Whether these are the training rows, predicted by all trees, most of which have seen each
+        row: then more targets are covered than among new rows.
     """
 
     levels: Floats
@@ -67,7 +67,7 @@ class RowQuantiles(PrintedResult):
 
     @property
     def bands(self) -> list[tuple[int, int]]:
-        """Places of levels that mirror each other, such as 0.05 and 0.95, widest band first."""
+        """Positions of symmetric levels, such as 0.05 and 0.95, widest band first."""
         n = len(self.levels)
         pairs = ((low, high) for low in range(n) for high in range(low + 1, n))
         return [
@@ -120,33 +120,33 @@ def quantiles(
     levels: npt.ArrayLike = LEVELS,
     sample_weight: Any = None,
 ) -> RowQuantiles:
-    """Quantiles of the targets of rows, ready to be drawn by `bevel.plots.fan_chart`.
+    """Quantiles of the targets of rows, to be drawn by `bevel.plots.fan_chart`.
 
-    The same as `ObliqueForestRegressor.predict_quantiles`, and for the training rows out of bag:
-    each row by the trees that have not seen it, so that the quantiles can be held against its
+    Like `ObliqueForestRegressor.predict_quantiles`, and also for the training rows out of bag:
+    each row by the trees that have not seen it, so that the quantiles can be compared with its
     target.
 
     Parameters
     ----------
     forest : ObliqueForestRegressor
-        Fitted.
+        A fitted regressor.
     X_train, y_train : array-like, default=None
         The rows of the fit and their targets, in the order of the fit; needed unless X is given and
         the forest was grown with ``keep_targets=True``.
     X : array-like of shape (n_rows, n_features), default=None
-        Other rows. None: the training rows, out of bag. The training rows passed as X would be
-        judged by trees that have seen them; the result says so where it can tell.
+        Other rows. None: the training rows, out of bag. Training rows passed as X are predicted by
+        trees that have seen them; the result notes it if it is recognised.
     y : array-like of shape (n_rows,), default=None
-        Their targets, for `coverage` and the chart.
+        Targets of these rows, for `coverage` and the chart.
     levels : sequence of float, default=(0.05, 0.25, 0.5, 0.75, 0.95)
-        From 0 to 1.
+        Levels from 0 to 1.
     sample_weight : array-like of shape (n_train,), default=None
         Weights of the training rows, if the fit had any.
 
     Returns
     -------
     RowQuantiles
-        Levels are sorted.
+        Quantiles at sorted levels.
 
     Examples
     --------
@@ -180,7 +180,7 @@ def quantiles(
 def _are_training_rows(
     analysed: AnalysedForest, X_train: Any, encoded: npt.NDArray[np.float32], y: Any
 ) -> bool:
-    """Whether rows are those of the fit, as far as bags or the rows of the fit can tell."""
+    """Whether rows are those of the fit, judged by bags or by the given rows of the fit."""
     if X_train is not None:
         return np.array_equal(encoded, analysed.encode(X_train), equal_nan=True)
     if y is None or analysed.fitted.bags is None:
@@ -195,7 +195,7 @@ def _are_training_rows(
 def training_targets(
     analysed: AnalysedForest, X_train: Any, y_train: Any, sample_weight: Any = None
 ) -> KeptTargets:
-    """Training targets of the leaves: of the rows of the fit given again, or those kept."""
+    """Training targets of the leaves: of the rows of the fit given again, or the stored ones."""
     regressor = _check_regressor(analysed)
     return regressor._targets_for(
         analysed.caller, (X_train, y_train, sample_weight), analysed.n_threads
@@ -213,7 +213,7 @@ def quantiles_of(
 ) -> RowQuantiles:
     """Quantiles of encoded rows from the training targets of the leaves.
 
-    `out` says which trees have not seen which row, if they are training rows; `levels` ascend.
+    `out` marks the trees that have not seen a row, for training rows; `levels` ascend.
     """
     values = conditional_quantiles(analysed.predictor, targets, X, levels, analysed.n_threads, out)
     return RowQuantiles(levels, values, target, out is not None)

@@ -26,7 +26,7 @@ __all__ = [
 
 # Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
 BLOCK_SIZE = 2**22
-MOST_NUMBERS = 2**28  # that are held at a time
+MOST_NUMBERS = 2**28  # numbers held at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -38,7 +38,7 @@ class StandardErrors(PrintedResult):
     prediction : ndarray of shape (n_rows,), or (n_rows, n_classes)
         Values of a regressor, class probabilities of a classifier.
     variance : ndarray of the same shape
-        Bias-corrected estimate of the prediction's variance; may fall below zero by chance.
+        Bias-corrected estimate of the prediction's variance; may be negative by chance.
     n_trees : int
         Trees of the forest.
     """
@@ -49,19 +49,19 @@ class StandardErrors(PrintedResult):
 
     @property
     def standard_error(self) -> Floats:
-        """Square root of the variance; 0 where that is below zero."""
+        """Square root of the variance; 0 where it is negative."""
         return np.sqrt(np.maximum(self.variance, 0.0))
 
     @property
     def n_below_zero(self) -> int:
-        """Variances that are below zero: too few trees to distinguish them from noise."""
+        """Number of negative variances, where there are too few trees to estimate them."""
         return int(np.count_nonzero(self.variance < 0))
 
     def to_pandas(self) -> Any:
-        """A line for each row: prediction and standard error, of each class of a classifier.
+        """A line for each row: prediction and standard error, for each class of a classifier.
 
-        The columns of a classifier are pairs of "prediction" or "standard_error" and the place of
-        the class in `classes_`.
+        The columns of a classifier are pairs of "prediction" or "standard_error" and the position
+        of the class in `classes_`.
         """
         parts = {"prediction": self.prediction, "standard_error": self.standard_error}
         if self.prediction.ndim == 1:
@@ -84,26 +84,26 @@ class StandardErrors(PrintedResult):
 def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
     """Standard error of the prediction of each row, by the infinitesimal jackknife.
 
-    How much the prediction would vary if the forest were grown on other training rows from the same
+    It estimates the variation over forests grown on other training rows from the same
     source. With N_bi the number of times training row i is in the bag of tree b, t_b the
     prediction of the tree and B the number of trees, it is the root of
 
         V = sum over i of Cov_i^2,    Cov_i = mean over b of (N_bi - mean of N_bi) (t_b - mean of t)
 
-    less what the finite number of trees adds to V by chance. The training rows are not needed: bags
+    minus the expected effect of the finite number of trees. The training rows are not needed: bags
     are drawn again from the forest's seed.
 
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
-        Fitted with bags. Sample weights are taken as part of the rows.
+        Forest fitted with bags. Sample weights are considered part of the rows.
     X : array-like of shape (n_rows, n_features)
-        Rows.
+        Rows to predict.
 
     Returns
     -------
     StandardErrors
-        Of values, or of class probabilities (of votes if `voting="hard"`).
+        Standard errors of values, or of class probabilities (of votes if `voting="hard"`).
 
     Examples
     --------
@@ -134,7 +134,7 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
 
 
 def usable_bags(analysed: AnalysedForest) -> Bags:
-    """Bags of a forest whose trees differ by them; raises for others."""
+    """Bags of a forest whose trees differ only by their bags; raises for other forests."""
     bags = analysed.honest_bags()
     if analysed.forest.n_trees < 2:
         raise NoOutOfBagError(
@@ -154,7 +154,7 @@ def usable_bags(analysed: AnalysedForest) -> Bags:
 def bag_products(bags: Bags, n_trees: int) -> Floats:
     """Sum over training rows of the products of two bags' deviations from their mean.
 
-    Sums of whole numbers, and so the same in whatever order a library adds.
+    Sums of whole numbers, which do not depend on the order of addition.
     """
     products = np.zeros((n_trees, n_trees))
     counts = np.array([bags.counts(tree) for tree in range(n_trees)])
@@ -173,7 +173,7 @@ def _tree_predictions(analysed: AnalysedForest, rows: npt.NDArray[np.float32]) -
 
 
 def jackknife_variance(predictions: Floats, products: Floats, bags: Bags) -> Floats:
-    """Bias-corrected V; of rows drawn without replacement as in Wager and Athey (2018)."""
+    """Bias-corrected V; for rows drawn without replacement as in Wager and Athey (2018)."""
     n_trees = predictions.shape[-1]
     deviation = predictions - predictions.mean(axis=-1, keepdims=True)
     squares = ((deviation @ products) * deviation).sum(axis=-1) / n_trees**2

@@ -1,4 +1,4 @@
-"""Breiman's strength and correlation: why a forest is better than its trees."""
+"""Breiman's strength and correlation, which explain why a forest is better than its trees."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ __all__ = ["StrengthAndCorrelation", "strength_and_correlation"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class StrengthAndCorrelation(PrintedResult):
-    """How strong the trees of a classifier are, and how alike.
+    """Strength of the trees of a classifier, and their correlation.
 
     Attributes
     ----------
@@ -39,11 +39,11 @@ class StrengthAndCorrelation(PrintedResult):
         Share of the votes for the true class minus that for the most voted other class; NaN for
         rows that were in every bag.
     n_trees : int
-        Trees.
+        Number of trees.
     out_of_bag : bool
         Whether each row was evaluated only by trees that had not seen it.
     row_kind : {"new", "out-of-bag", "grown on"}
-        The last: rows of the fit, evaluated by trees that have seen them.
+        Kind of the rows; "grown on": rows of the fit, evaluated by trees that have seen them.
     """
 
     strength: float
@@ -56,7 +56,7 @@ class StrengthAndCorrelation(PrintedResult):
 
     @property
     def bound(self) -> float:
-        """Breiman's bound of the error, ρ̄(1 − s²)/s²; NaN unless the strength is positive."""
+        """Breiman's bound on the error, ρ̄(1 − s²)/s²; NaN unless the strength is positive."""
         return self.correlation * (1.0 - self.strength**2) / self._squared_strength
 
     @property
@@ -66,7 +66,7 @@ class StrengthAndCorrelation(PrintedResult):
 
     @property
     def error(self) -> float:
-        """Share of rows with a negative margin, which the bounds are about."""
+        """Share of rows with a negative margin, which the bounds limit."""
         known = self.margins[~np.isnan(self.margins)]
         return float(np.mean(known < 0.0))
 
@@ -98,8 +98,8 @@ def strength_and_correlation(
 ) -> StrengthAndCorrelation:
     """Strength and correlation of the trees of a classifier, by their votes.
 
-    Trees vote here whatever the forest's `voting`: for the class with the largest share of their
-    leaf. All rows count alike, whatever their weights in the fit.
+    Trees vote here for the class with the largest share of their leaf, for any `voting` of the
+    forest. All rows count equally, regardless of their weights in the fit.
 
     Parameters
     ----------
@@ -142,7 +142,7 @@ def strength_and_correlation(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     n_trees = analysed.forest.n_trees
     margins = np.full(len(rows.X), np.nan)
-    counts = np.zeros((3, n_trees))  # rows evaluated; for the true class; for the other one
+    counts = np.zeros((3, n_trees))  # rows evaluated; votes for the true class; for the other one
     votes = class_of_leaf(analysed.forest)
     for block in blocks(analysed, rows):
         margins[block.rows] = _add_block(analysed, block, votes, counts)
@@ -156,14 +156,14 @@ def strength_and_correlation(
 def _add_block(
     analysed: AnalysedForest, block: RowBlock, votes: npt.NDArray[np.int32], counts: Floats
 ) -> Floats:
-    """Margins of the rows; adds what each tree did to the counts."""
+    """Margins of the rows; adds the votes of each tree to the counts."""
     n_trees = analysed.forest.n_trees
     for tree in range(n_trees):
         block.add(tree, votes)
     shares, row = block.predictions, np.arange(len(block.target))
     true = shares[row, block.target]
     shares[row, block.target] = -1.0
-    # The most voted other class of the forest, the same for all trees; none if there is one class.
+    # The most voted other class of the forest, common to all trees; none if there is one class.
     other = shares.argmax(axis=1) if shares.shape[1] > 1 else np.full(len(row), -1)
     margin = true - np.maximum(shares.max(axis=1), 0.0)
     predicted = votes[block.leaves + analysed.forest.tree_offset[:-1]]
@@ -174,7 +174,7 @@ def _add_block(
 
 
 def _mean_deviation(counts: Floats) -> float:
-    """Mean over trees of sqrt(p1 + p2 − (p1 − p2)²); trees that evaluated no row do not count."""
+    """Mean over trees of sqrt(p1 + p2 − (p1 − p2)²), without trees that evaluated no row."""
     evaluated, true, other = counts[:, counts[0] > 0]
     p1, p2 = true / evaluated, other / evaluated
     return float(np.sqrt(np.maximum(p1 + p2 - (p1 - p2) ** 2, 0.0)).mean())

@@ -1,4 +1,4 @@
-"""Out-of-bag error against the number of trees: were there enough?"""
+"""Out-of-bag error against the number of trees."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ class OutOfBagCurve(PrintedResult):
     Attributes
     ----------
     n_trees : ndarray of int64, shape (n,)
-        1, 2, ..., n.
+        Numbers of trees 1, 2, ..., n.
     loss : ndarray of float64, shape (n,)
-        Mean loss of the first so many trees; NaN while no row is out of a bag.
+        Mean loss of the first `n_trees` trees; NaN while no row is out of a bag.
     n_rows : ndarray of int64, shape (n,)
         Rows that are out of at least one of those bags, and so were evaluated.
     measure : str
-        "error" or "mean squared error".
+        Name of the loss: "error" or "mean squared error".
     """
 
     n_trees: npt.NDArray[np.int64]
@@ -62,8 +62,8 @@ def out_of_bag_curve(forest: Any, X: Any, y: Any) -> OutOfBagCurve:
     """Out-of-bag error of the first tree, the first two, and so on, in one pass.
 
     The last value is that of the whole forest, ``1 - oob_score_`` of a classifier. With few trees
-    many rows have been in every bag; they do not count. All rows count alike, whatever their
-    weights in the fit.
+    many rows have been in every bag; they are left out. All rows count equally, regardless of
+    their weights in the fit.
 
     Parameters
     ----------
@@ -105,5 +105,5 @@ def out_of_bag_curve(forest: Any, X: Any, y: Any) -> OutOfBagCurve:
 def _losses(block: RowBlock) -> Floats:
     if block.forest.n_classes == 0:
         return np.asarray((block.target - block.predictions[:, 0]) ** 2)
-    # The class with the largest sum is that with the largest mean.
+    # The class with the largest sum also has the largest mean.
     return np.asarray(block.sums.argmax(axis=1) != block.target, dtype=np.float64)

@@ -1,1 +1,1 @@
-"""How predictions change with features: partial dependence and other effects."""
+"""Effects of features on predictions: partial dependence and others."""

@@ -48,28 +48,28 @@ def accumulated_local_effects(
     y: Any = None,
     verbose: int = 0,
 ) -> Effect:
-    """How the prediction changes with a feature, where its values occur.
+    """Change of the prediction along a feature, averaged over rows with nearby values.
 
     The range of the feature is cut into bins of equally many rows. In each bin the change of the
     prediction from the lower to the upper edge is averaged over the rows of the bin; the changes
     are added up and centred. Unlike partial dependence it needs no row far from the data, so
     that features which depend on each other do not mislead.
 
-    Of two features it is the *interaction*: what is left of the joint effect after the effects of
-    each feature by itself are taken out.
+    For two features it is the *interaction*: the joint effect without the effects of each feature
+    by itself.
 
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     X : array or data frame of shape (n, p)
-        Rows, such as the training rows.
+        Rows to average over, such as the training rows.
     features : str or int, or a pair of them
-        Numeric features, by name or position. Rows that miss a value of them do not count.
+        Numeric features, by name or position. Rows that miss a value of them are left out.
     n_bins : int, default=None
-        Bins of each feature; None: 20 of one, 10 of each of two. Ties make fewer.
+        Number of bins of each feature; None: 20 for one, 10 for each of two. Ties make fewer.
     sample_weight, standard_error, out_of_bag, y, verbose
-        As in `partial_dependence`.
+        Parameters as in `partial_dependence`.
 
     Returns
     -------
@@ -135,7 +135,7 @@ class Bins:
             raise wrong_value("features", required, column.name, "Leave the feature out.")
         self.edges: Floats = edges
         missing = np.isnan(column.values)
-        # The first bin has its lower edge too.
+        # The first bin includes its lower edge.
         place = np.clip(np.searchsorted(edges, column.values, side="left") - 1, 0, len(edges) - 2)
         self.of_row: Ints32 = np.where(missing, -1, place).astype(np.int32)
 
@@ -189,7 +189,7 @@ def _predicted_means(
 ) -> Floats:
     """Means of the predictions at the edges of each row's bin: bins x outputs x 2.
 
-    Two predictions of each row cost less than following it down the trees with the feature open.
+    Two predictions of each row cost less than a walk down the trees with the feature open.
     """
     known = group >= 0
     weights = rows.weights[known]
@@ -207,7 +207,7 @@ def _predicted_means(
 
 
 def _corners(edges: list[Float32s], places: list[npt.NDArray[Any]]) -> Float32s:
-    """Of the cell of each row: n x 2^d x d, the first feature changing fastest."""
+    """Corners of the cell of each row: n x 2^d x d, the first feature changing fastest."""
     n, d = len(places[0]), len(edges)
     corners = np.empty((n, 2**d, d), np.float32)
     for number in range(2**d):
@@ -217,7 +217,7 @@ def _corners(edges: list[Float32s], places: list[npt.NDArray[Any]]) -> Float32s:
 
 
 def _all_cells(means: Floats, n_cells: int) -> Floats:
-    """Groups are counted up to the last that has rows; the cells after it have zeros."""
+    """Means of all cells; groups after the last that has rows are filled with zeros."""
     missing = n_cells - len(means)
     return np.concatenate([means, np.zeros((missing, *means.shape[1:]))]) if missing else means
 
@@ -249,13 +249,13 @@ def _accumulate(change: Floats, weight: Floats, bins: list[Bins]) -> Floats:
 
 
 def _cumulate(change: Floats, axis: int) -> Floats:
-    """Sums from zero: one entry more than changes."""
+    """Cumulative sums from zero, one entry longer than the changes."""
     pad = [(1, 0) if a == axis else (0, 0) for a in range(change.ndim)]
     return np.asarray(np.cumsum(np.pad(change, pad), axis=axis))
 
 
 def _main_effect(surface: Floats, weight: Floats) -> Floats:
-    """What the surface has of the first feature's own effect, along its edges."""
+    """Main effect of the first feature in the surface, along its edges."""
     step = np.diff(surface, axis=0)
     middle = 0.5 * (step[:, :-1] + step[:, 1:])
     total = weight.sum(axis=1)
@@ -264,7 +264,7 @@ def _main_effect(surface: Floats, weight: Floats) -> Floats:
 
 
 def _fill_empty(change: Floats, occupied: Bools, bins: list[Bins]) -> Floats:
-    """Cells without rows take the change of the nearest cell that has some."""
+    """Give cells without rows the change of the nearest cell that has some."""
     if occupied.all():
         return change
     middles = [0.5 * (b.edges[1:] + b.edges[:-1]) / (b.edges[-1] - b.edges[0]) for b in bins]

@@ -1,4 +1,4 @@
-"""Features of an effect: found by name, read in the user's units, encoded as trees read them."""
+"""Features of an effect: found by name, read in the user's units, encoded for the trees."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ class EffectColumn:
     Attributes
     ----------
     name : str
-        Of the feature.
+        Name of the feature.
     feature : int
         Position of the column.
     values : ndarray of shape (n,)
@@ -52,7 +52,7 @@ class EffectColumn:
 
 
 def read_features(features: object, analysed: AnalysedForest, most: int = 2) -> list[int]:
-    """Positions of one feature, or of a pair; by name or by number."""
+    """Positions of one feature, or of a pair, given by name or by number."""
     single = isinstance(features, str | numbers.Integral)
     chosen: Sequence[object] = [features] if single else _as_list(features, most)
     found = [find_feature(feature, analysed, "features") for feature in chosen]
@@ -86,7 +86,7 @@ def find_feature(feature: object, analysed: AnalysedForest, what: str) -> int:
 
 
 def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> EffectColumn:
-    """The values of a feature as the user has them."""
+    """The values of a feature in the user's units."""
     table: Table = read_table(X)
     name, nominal = analysed.names[feature], analysed.fitted.encoding.nominal
     if feature in nominal:
@@ -96,7 +96,7 @@ def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> Effect
 
 
 def encode_column(encoding: Encoding, column: EffectColumn, values: Array) -> Float32s:
-    """Values of one feature as trees read them; raises on numbers that are too large."""
+    """Values of one feature as the trees read them; raises for numbers that are too large."""
     if column.is_nominal:
         return encoding.nominal[column.feature].encode(values, column.name)
     limit = encoding.reading.limit

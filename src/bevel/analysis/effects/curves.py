@@ -1,4 +1,4 @@
-"""Predictions of rows whose features take other values, from the core: by rows and by trees."""
+"""Predictions of rows with changed features, computed by the core by rows and by trees."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ __all__ = [
 # Numbers of a block of curves: 32 MB.
 BLOCK_SIZE = 2**22
 ROWS_OF_BLOCK = 1024
-# Parts of the forest whose sums are made side by side.
+# Parts of the forest that are summed in parallel.
 N_PARTS = 8
 # Numbers of the curves of all trees: 512 MB.
 MOST_OF_TREES = 2**26
 
 Variants = _core.FeatureGrid | _core.RowVariants
-# The variants of some rows: a grid is the same for all.
+# The variants of some rows; a grid is common to all rows.
 VariantsOf = Callable[[slice], Variants]
 
 
@@ -48,13 +48,13 @@ class EffectRows:
     analysed : AnalysedForest
         The forest.
     X : ndarray of float32, shape (n, p)
-        Encoded.
+        Encoded rows.
     weights : ndarray of shape (n,)
-        Of the rows in means.
+        Weights of the rows in means.
     out : ndarray of bool, shape (n, n_trees), or None
         Whether a tree predicts a row; None: every tree predicts every row.
     verbose : int
-        Whether to draw a bar.
+        Whether to show a progress bar.
     """
 
     analysed: AnalysedForest
@@ -103,9 +103,9 @@ class EffectRows:
     ) -> Floats:
         """Weighted means over the rows of each group: groups x outputs x variants.
 
-        Rows that no tree predicts, and those of group -1, do not count; a group without rows has
-        zeros. Blocks and parts of the forest have a fixed size, so that no number of threads
-        changes the sums.
+        Rows that no tree predicts, and those of group -1, are left out; a group without rows has
+        zeros. Blocks and parts of the forest have a fixed size, so that the sums do not depend on
+        the number of threads.
         """
         analysed, n = self.analysed, len(self.X)
         n_trees = analysed.forest.n_trees
@@ -141,7 +141,7 @@ class EffectRows:
     def tree_means(
         self, variants: Variants, n_variants: int, group: Ints32 | None = None
     ) -> Floats:
-        """The means of each tree for all its rows: trees x groups x outputs x variants."""
+        """Means over the rows of each tree: trees x groups x outputs x variants."""
         analysed = self.analysed
         group = np.zeros(len(self.X), np.int32) if group is None else group
         n_groups = int(group.max(initial=0)) + 1
@@ -187,7 +187,7 @@ def read_effect_rows(
     out_of_bag: bool,
     verbose: int,
 ) -> EffectRows:
-    """Rows to change: any, or those of the fit with the trees that have not seen them."""
+    """Rows to change: any rows, or those of the fit with the trees that have not seen them."""
     if check_flag("out_of_bag", out_of_bag):
         if y is None:
             raise ValueError(
@@ -218,8 +218,8 @@ def grid_of(features: list[int], values: list[Float32s]) -> _core.FeatureGrid:
 def jackknife_error(analysed: AnalysedForest, by_tree: Floats) -> StandardError:
     """Standard errors of the mean over trees (first axis), by the infinitesimal jackknife.
 
-    The variance over other training rows, zero where it is estimated below zero, and the variance
-    of a mean over so many trees.
+    The sum of the variance over other training rows, zero where it is estimated below zero, and
+    the variance of a mean over the number of trees.
     """
     bags, n_trees = usable_bags(analysed), analysed.forest.n_trees
     products = bag_products(bags, n_trees)
@@ -232,7 +232,7 @@ def jackknife_error(analysed: AnalysedForest, by_tree: Floats) -> StandardError:
 
 
 def check_trees_have_bags(analysed: AnalysedForest, standard_error: bool) -> bool:
-    """Whether standard errors are wanted; raises before long work if there can be none."""
+    """Whether standard errors are requested; raises early if they cannot be estimated."""
     if check_flag("standard_error", standard_error):
         usable_bags(analysed)
     return standard_error

@@ -1,4 +1,4 @@
-"""Which way a combination of features pushes: rows moved along a direction."""
+"""Effect of a combination of features: rows moved along a direction."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def effect_along(
 ) -> Effect:
     """Mean prediction of the rows when all of them are moved along a direction.
 
-    Row x becomes x + t d, for each step t; 0 leaves the rows as they are. Missing values stay
+    Row x becomes x + t d, for each step t; 0 leaves the rows unchanged. Missing values stay
     missing.
 
     Parameters
@@ -54,19 +54,19 @@ def effect_along(
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     X : array or data frame of shape (n, p)
-        Rows, such as the training rows.
+        Rows to move, such as the training rows.
     direction : mapping of features to numbers, or array-like of shape (p,)
         The direction d in the user's units: ``{"weight": 10, "height": -5}`` adds ten units of
         weight and takes away five of height at step 1. Nominal features cannot be moved.
     steps : array-like, default=None
         Values of t; None: 41 from -1 to 1.
     sample_weight, standard_error, out_of_bag, y, verbose
-        As in `partial_dependence`.
+        Parameters as in `partial_dependence`.
 
     Returns
     -------
     Effect
-        `grid` has the steps.
+        Effect on a `grid` of the steps.
 
     Examples
     --------
@@ -167,7 +167,7 @@ def _read_steps(steps: Any) -> Floats:
 
 
 def _words(amounts: Mapping[int, float], analysed: AnalysedForest) -> str:
-    """The direction as a sum."""
+    """The direction as a sum, in words."""
     text = ""
     for feature, amount in amounts.items():
         sign = (" - " if text else "-") if amount < 0 else (" + " if text else "")

@@ -25,31 +25,31 @@ if TYPE_CHECKING:
 __all__ = ["Interactions", "interactions"]
 
 N_SHOWN = 20
-# Of the spread of predictions: a joint effect below it is rounding.
+# Share of the spread of predictions below which a joint effect is rounding error.
 NOTHING = 1e-9
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Interactions:
-    """How strongly features interact; in the order of the columns, printed strongest first.
+    """Strength of the interactions of features, in the order of the columns.
 
     Attributes
     ----------
     names : tuple of str
-        Of the features.
+        Names of the features.
     overall : ndarray of shape (p,)
         H statistic squared of each feature with all others together: the share of the variance of
-        the prediction that the feature takes part in by interactions. 0 for a feature whose effect
+        the prediction that involves interactions of the feature. 0 for a feature whose effect
         only adds to those of the others.
     pairs : ndarray of int, shape (m, 2)
         Positions in `names` of each pair.
     h_squared : ndarray of shape (m,)
-        H statistic squared of each pair: the share of the variance of their joint effect that their
-        own effects do not add up to. Misleads where the joint effect is small: look at `strength`.
+        H statistic squared of each pair: the share of the variance of their joint effect beyond
+        the sum of their own effects. Misleading where the joint effect is small: see `strength`.
     strength : ndarray of shape (m,)
-        Root mean square of what the own effects do not add up to, in units of the prediction.
+        Root mean square of the joint effect minus the own effects, in units of the prediction.
     n_rows : int
-        Rows that were used.
+        Number of rows that were used.
     """
 
     names: tuple[str, ...]
@@ -61,7 +61,7 @@ class Interactions:
 
     @property
     def order(self) -> Any:
-        """Places of the pairs from the strongest one down; ties by column."""
+        """Positions of the pairs in descending order of strength; ties by column."""
         return np.argsort(-self.strength, kind="stable")
 
     @property
@@ -87,7 +87,7 @@ class Interactions:
         return "".join(table.html() for table in self._tables())
 
     def _tables(self) -> tuple[PrintedTable, PrintedTable]:
-        """Pairs, and features with all others."""
+        """Tables of the pairs, and of features with all others."""
         shown, names = self.order[:N_SHOWN], self.pair_names
         rows = [
             (names[place], f"{self.strength[place]:.4g}", f"{self.h_squared[place]:.3f}")
@@ -117,7 +117,7 @@ def interactions(
 
     The joint partial dependence of two features without interaction is the sum of their own. H
     squared is the mean square of the difference as a share of that of the joint one, both centred
-    and taken at the values of the rows; of a classifier summed over classes.
+    and evaluated at the values of the rows; for a classifier it is summed over classes.
 
     The cost is that of m rows with m variants each, m = `max_rows`, for every pair: all pairs of
     ten features take about as long as predicting 45 m^2 rows.
@@ -127,20 +127,20 @@ def interactions(
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     X : array or data frame of shape (n, p)
-        Rows, such as the training rows.
+        Rows to use, such as the training rows.
     features : sequence of str or int, default=None
         Features whose pairs are measured; None: all.
     max_rows : int, default=100
-        Rows to use; if there are more, so many of them are drawn.
+        Number of rows to use; if there are more, a random sample is drawn.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows.
     random_state : int, Generator or None, default=None
-        Draws the rows.
+        Seed of the sample.
 
     Returns
     -------
     Interactions
-        Drawn by `bevel.plots.interaction_bars`.
+        Result, drawn by `bevel.plots.interaction_bars`.
 
     References
     ----------
@@ -190,7 +190,7 @@ def _centred(values: Floats, weights: Floats) -> Floats:
 
 
 def _mean_square(values: Floats, weights: Floats) -> float:
-    """Summed over outputs."""
+    """Weighted mean square, summed over outputs."""
     return float(np.average(np.square(values), axis=0, weights=weights).sum())
 
 
@@ -207,15 +207,15 @@ def _own_effect(rows: EffectRows, feature: int) -> Floats:
 
 
 def _distinct(column: Float32s) -> tuple[Bools, Float32s, Any]:
-    """Rows that have a value, the different values, and the place of each of these rows' value."""
+    """Rows that have a value, the distinct values, and the position of each row's value."""
     known = ~np.isnan(column)
     distinct, place = np.unique(column[known], return_inverse=True)
     return known, distinct, place
 
 
 def _effect_of_points(rows: EffectRows, features: list[int]) -> Floats:
-    """Partial dependence at the values of each row, missing ones included: rows x outputs."""
-    order = np.lexsort(rows.X[:, features[::-1]].T)  # neighbours go the same ways
+    """Partial dependence at the values of each row, including missing ones: rows x outputs."""
+    order = np.lexsort(rows.X[:, features[::-1]].T)  # similar rows follow similar paths
     points = np.ascontiguousarray(rows.X[order][:, features])
     which = np.array(features, np.int32)
 

@@ -62,19 +62,19 @@ def partial_dependence(
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     X : array or data frame of shape (n, p)
-        Rows whose other features stay as they are, such as the training rows.
+        Rows whose other features are unchanged, such as the training rows.
     features : str or int, or a pair of them
         One feature, or two for a surface; by name or position.
     kind : {"average", "individual", "both"}, default="average"
         Whether to keep the curve of each row too (individual conditional expectation). "both" and
-        "individual" differ in what is drawn.
+        "individual" differ in the plot only.
     grid_resolution : int, default=None
-        Points of the grid for each feature; None: 100 of one feature, 25 of each of two. A feature
-        with fewer different values has these as its grid, and a nominal one all its labels.
+        Points of the grid for each feature; None: 100 for one, 25 for each of two. A feature
+        with fewer distinct values has these as its grid, and a nominal one all its labels.
     percentiles : pair of float, default=(0.05, 0.95)
-        Quantiles of the feature between which the grid is laid, as in scikit-learn.
+        Quantiles of the feature that bound the grid, as in scikit-learn.
     values : array-like, or a pair of them, default=None
-        The grid, if it is not to be chosen by the function.
+        The grid; None chooses it.
     sample_weight : array-like of shape (n,), default=None
         Weights of the rows in the mean.
     standard_error : bool, default=False
@@ -91,7 +91,7 @@ def partial_dependence(
     Returns
     -------
     Effect
-        Drawn by `bevel.plots.effect`.
+        Result, drawn by `bevel.plots.effect`.
 
     Examples
     --------
@@ -143,7 +143,7 @@ def _compute(
     n_variants = int(np.prod(shape))
 
     def laid_out(curves: Floats) -> Floats:
-        """... x outputs x variants becomes ... x G1 [x G2] x outputs, in the order of the grid."""
+        """Reshape ... x outputs x variants to ... x G1 [x G2] x outputs, in grid order."""
         laid = curves.reshape(*curves.shape[:-1], *shape[::-1])
         laid = np.moveaxis(laid, -len(shape) - 1, -1)
         if len(shape) == 2:
@@ -192,7 +192,7 @@ def finish(
     quantiles: tuple[Floats | None, ...],
     n_rows: int,
 ) -> Effect:
-    """The result; arrays have the outputs last, which regressions do without."""
+    """The result; arrays have the outputs last, except in regression."""
     error, n_below_zero = (None, 0) if errors is None else errors
     if analysed.classes is None:
         values = values[..., 0]
@@ -220,7 +220,7 @@ def _mean(individual: Floats, weights: Floats) -> Floats:
 
 
 def _ascending(codes: Float32s) -> tuple[Float32s, Array]:
-    """Codes in ascending order, and where each of the given ones is among them."""
+    """Codes in ascending order, and the position of each given code among them."""
     order = np.argsort(codes, kind="stable")
     back = np.empty(len(codes), np.intp)
     back[order] = np.arange(len(codes))
@@ -252,7 +252,7 @@ def _check_percentiles(percentiles: Any) -> tuple[float, float]:
 def _choose_grid(
     column: EffectColumn, given: Any, resolution: int, percentiles: tuple[float, float]
 ) -> Array:
-    """The grid of one feature: scikit-learn's rule."""
+    """The grid of one feature, by scikit-learn's rule."""
     if column.levels is not None:
         return _chosen_levels(column, given)
     if given is not None:
@@ -296,7 +296,7 @@ def _no_values(column: EffectColumn) -> ValueError:
 
 
 def quantiles_of(column: EffectColumn) -> Floats | None:
-    """Tenths of the values, for the marks of a plot; None of labels."""
+    """Deciles of the values, for the marks of a plot; None for labels."""
     if column.is_nominal or len(column.known) == 0:
         return None
     return np.quantile(column.known, np.linspace(0.0, 1.0, 11))

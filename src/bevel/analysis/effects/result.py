@@ -1,4 +1,4 @@
-"""An effect as a result: a curve or a surface of predictions, with standard errors."""
+"""The result of an effect: a curve or a surface of predictions, with standard errors."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ N_SHOWN, N_CLASSES_SHOWN = 11, 6  # lines and classes of the printed table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Effect(PrintedResult):
-    """How the prediction changes with one feature, with two, or along a direction.
+    """Change of the prediction with one feature, with two, or along a direction.
 
     G is the number of grid points, K that of classes; regressions have no axis for classes.
 
     Attributes
     ----------
     kind : {"partial dependence", "accumulated local effects", "effect along"}
-        What was computed.
+        Kind of effect.
     names : tuple of str
-        Of the one or two features, or of the direction.
+        Names of the one or two features, or of the direction.
     grid : tuple of ndarray
         Values of each feature, in the user's units; labels of a nominal feature; multiples of a
         direction.
@@ -45,18 +45,18 @@ class Effect(PrintedResult):
     classes : ndarray or None
         Labels of the classes; None in regression.
     standard_error : ndarray of the shape of `values`, or None
-        Of the values: how much they would vary over forests grown on other rows.
+        Standard errors of the values over forests grown on other rows.
     individual : ndarray of shape (n, ...) or None
         Predictions of each row on the grid; NaN for rows that no tree predicts.
     quantiles : tuple of ndarray or None
         The 0 %, 10 %, ..., 100 % quantiles of each feature in X, where there are numbers.
     n_rows : int
-        Rows of X.
+        Number of rows of X.
     output_name : str
-        What the values are, for labels.
+        Name of the values, for labels.
     n_below_zero : int
-        Points whose variance over other rows was estimated below zero: there the standard error is
-        that of the number of trees alone, and more trees are needed.
+        Number of points whose variance over other rows was estimated below zero: there the standard
+        error is that of the number of trees alone, and more trees are needed.
     """
 
     kind: str
@@ -106,7 +106,7 @@ class Effect(PrintedResult):
         Parameters
         ----------
         level : float, default=0.95
-            Of confidence, for each point by itself.
+            Level of confidence, for each point by itself.
         """
         if self.standard_error is None:
             raise ValueError(
@@ -133,7 +133,7 @@ class Effect(PrintedResult):
         return frame
 
     def _columns(self) -> dict[str, Floats]:
-        """Numbers of each point by name of the class."""
+        """Values of each point by name of the class."""
         if self.classes is None:
             named = {"effect": self.values.ravel()}
             if self.standard_error is not None:

@@ -1,4 +1,4 @@
-"""Which way each feature pushes the prediction, in one number for each."""
+"""Direction of the effect of each feature, in one number for each."""
 
 from __future__ import annotations
 
@@ -14,23 +14,23 @@ from bevel.analysis.effects.curves import read_effect_rows
 
 __all__ = ["Trends", "read_trends"]
 
-N_BINS = 20  # of equally many rows; the first and the last are left out
+N_BINS = 20  # bins of equally many rows; the first and the last are left out
 
 
 class Trends(NamedTuple):
-    """How the prediction changes from low to high values of each feature.
+    """Change of the prediction from low to high values of each feature.
 
     Attributes
     ----------
     change : ndarray of shape (p,)
-        Accumulated local effect at the 95 % quantile less that at the 5 % quantile; NaN of nominal
-        and of constant features.
+        Accumulated local effect at the 95 % quantile minus that at the 5 % quantile; NaN for
+        nominal and for constant features.
     output : list of str or None
-        The class whose probability changes most, for each feature; None in regression, and of two
-        classes, where it is that of the second one.
+        Class whose probability changes most, for each feature; None in regression, and for two
+        classes, where it is the second one.
     direction : list of str
-        "rises", "falls", or "mixed" where the curve goes back more than half of its way; "" of
-        nominal and of constant features, and where the curve is flat.
+        "rises", "falls", or "mixed" where the curve reverses more than half of its change; "" for
+        nominal and for constant features, and where the curve is flat.
     """
 
     change: Floats
@@ -64,7 +64,7 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
 
 
 def _direction(curve: Floats) -> str:
-    """The way from end to end as a share of all ups and downs: 1 of a curve that only rises."""
+    """Direction of a curve, by its net change as a share of its total variation."""
     way = float(np.abs(np.diff(curve)).sum())
     change = float(curve[-1] - curve[0])
     if way == 0.0:

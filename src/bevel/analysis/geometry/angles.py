@@ -1,4 +1,4 @@
-"""Angles between lines, and the checks of directions that are given."""
+"""Angles between lines, and checks of given directions."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def angles(directions: Directions | npt.ArrayLike, direction: npt.ArrayLike) -> 
     Parameters
     ----------
     directions : Directions or array-like of shape (n_directions, n_features)
-        Such as those of `importance(forest, "projection")` or `root_directions(forest)`.
+        Directions, such as `importance(forest, "projection")` or `root_directions(forest)`.
     direction : array-like of shape (n_features,)
-        Of any length but zero.
+        Direction of any length but zero.
 
     Returns
     -------
@@ -37,7 +37,7 @@ def angles(directions: Directions | npt.ArrayLike, direction: npt.ArrayLike) -> 
     to = read_direction(direction)
     rows = read_directions(directions, len(to))
     length = np.linalg.norm(rows, axis=1)
-    # Of the sine and the cosine the smaller one is exact near 0 and near 90 degrees.
+    # The smaller of sine and cosine is accurate near 0 and near 90 degrees.
     along = np.abs(rows @ to)
     across = np.linalg.norm(rows - np.outer(rows @ to, to), axis=1)
     if (length == 0.0).any():
@@ -46,7 +46,7 @@ def angles(directions: Directions | npt.ArrayLike, direction: npt.ArrayLike) -> 
 
 
 def read_direction(direction: npt.ArrayLike) -> Floats:
-    """A direction of length one."""
+    """Scale a direction to length one; raises if it is invalid."""
     given = np.asarray(direction, dtype=np.float64)
     length = np.linalg.norm(given)
     if given.ndim != 1 or len(given) == 0 or not np.isfinite(length) or length == 0.0:
@@ -56,7 +56,7 @@ def read_direction(direction: npt.ArrayLike) -> Floats:
 
 
 def read_directions(directions: Directions | npt.ArrayLike, n_features: int) -> Floats:
-    """Directions as rows of a matrix."""
+    """Directions as rows of a matrix; raises if they are invalid."""
     if isinstance(directions, Directions):
         rows = directions.dense()
     else:
@@ -72,7 +72,7 @@ def read_directions(directions: Directions | npt.ArrayLike, n_features: int) -> 
 
 
 def read_angle(angle: object) -> float:
-    """An angle, in radians."""
+    """An angle in radians; raises if it is invalid."""
     required, remedy = "a number of degrees in (0, 90)", "A useful one is 15."
     if isinstance(angle, bool) or not isinstance(angle, numbers.Real):
         raise wrong_type("angle", required, angle, remedy)

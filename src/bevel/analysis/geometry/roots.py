@@ -1,4 +1,4 @@
-"""Directions that win at the roots: the best of what trees draw when they see all their rows."""
+"""Directions of root splits, the best ones that trees draw for all their rows."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ def root_directions(forest: object, *, merge_signs: bool = True) -> Directions:
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest; trees without a split have no part.
+        A fitted forest; trees without a split are left out.
     merge_signs : bool, default=True
         Whether a direction and its negative, which make the same cut, are one.
 
     Returns
     -------
     Directions
-        `angles(result, direction)` says how close they are to a known best one.
+        Directions, whose `angles(result, direction)` show how close they are to a known best one.
 
     Examples
     --------

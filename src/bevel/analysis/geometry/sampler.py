@@ -12,7 +12,7 @@ __all__ = ["read_sampler"]
 
 
 def read_sampler(projection: str | Projection, n_projections: Count, n_features: int) -> FamilySpec:
-    """What a node draws; raises for samplers that learn from the target."""
+    """The sampler of a node; raises for samplers that learn from the target."""
     members = read_projection(projection, n_projections)
     if len(members) != 1:
         raise wrong_value("projection", "one sampler", projection, "Ask for each member by itself.")

@@ -1,4 +1,4 @@
-"""Probability that a node draws a direction close to a given one, by drawing (thesis, A)."""
+"""Simulated probability that a node draws a direction close to a given one (thesis, A)."""
 
 from __future__ import annotations
 
@@ -36,28 +36,28 @@ def simulate_within(
 ) -> ProbabilityEstimate:
     """Estimate the probability that a node draws a candidate within an angle of a direction.
 
-    Draws with the samplers that grow forests, `n_repeats` times. Features are taken to be in one
-    unit and to have one variance.
+    Draws with the samplers that grow forests, `n_repeats` times. Features are assumed to have the
+    same unit and the same variance.
 
     Parameters
     ----------
     projection : str or Projection
-        Where candidates come from, as in the estimators; any that does not look at the data.
+        Sampler of candidates, as in the estimators; any that does not depend on the data.
     direction : array-like of shape (n_features,)
-        What to come close to.
+        Direction to approximate.
     angle : float
         θ, in degrees, above 0 and below 90.
     n_projections : int, float or str, default="auto"
-        Candidates of a node, as in the estimators.
+        Number of candidates of a node, as in the estimators.
     n_repeats : int, default=10_000
-        Nodes to draw for; 10 000 in the thesis.
+        Number of nodes to simulate; 10 000 in the thesis.
     random_state : int, Generator or None, default=None
         Seed of the draws.
 
     Returns
     -------
     ProbabilityEstimate
-        `value` and `standard_error`.
+        Estimate with `value` and `standard_error`.
 
     Examples
     --------
@@ -90,7 +90,7 @@ def _cosines(
     v: npt.NDArray[np.float64],
     root: tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]],
 ) -> npt.NDArray[np.float64]:
-    """|cos| of the drawn directions of a table, which are all of it unless it is that of axes."""
+    """|cos| of the drawn directions of a table: all of them, or for axes those of the root."""
     offset, index, weight = table
     if len(offset) == 1:
         return np.zeros(0)

@@ -1,4 +1,4 @@
-"""How well a direction separates the two classes of Trunk's problem (thesis, B.2)."""
+"""Separation of the two classes of Trunk's problem along a direction (thesis, B.2)."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ def trunk_bayes_error(directions: Directions | npt.ArrayLike) -> npt.NDArray[np.
     Parameters
     ----------
     directions : Directions or array-like of shape (n_directions, n_features)
-        Weights of the features as they are: grow the forest with ``scale=None``.
+        Weights of the unscaled features: grow the forest with ``scale=None``.
 
     Returns
     -------
     ndarray of shape (n_directions,)
-        Between Φ(−‖μ‖), along μ itself, and 1/2.
+        Errors between Φ(−‖μ‖), along μ itself, and 1/2.
 
     Examples
     --------

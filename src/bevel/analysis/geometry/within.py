@@ -23,7 +23,7 @@ from bevel.projections.counts import Count
 __all__ = ["probability_within"]
 
 
-ROUNDING = 1e-9  # of a cosine
+ROUNDING = 1e-9  # rounding error of a cosine
 
 
 def probability_within(
@@ -41,20 +41,20 @@ def probability_within(
     Parameters
     ----------
     projection : str or Projection
-        Where candidates come from, as in the estimators. Features are taken to be in one unit, and
-        for "gaussian" to have one variance.
+        Sampler of candidates, as in the estimators. Features are assumed to have the same unit, and
+        for "gaussian" the same variance.
     direction : array-like of shape (n_features,)
-        What to come close to. For "sparse", "gaussian" and rotations of some of the features, all
-        weights but zeros must be of one size.
+        Direction to approximate. For "sparse", "gaussian" and rotations of some of the features,
+        all nonzero weights must have the same size.
     angle : float
         θ, in degrees, above 0 and below 90.
     n_projections : int, float or str, default="auto"
-        Candidates of a node, as in the estimators.
+        Number of candidates of a node, as in the estimators.
 
     Returns
     -------
     float
-        The probability.
+        Probability.
 
     Examples
     --------
@@ -84,24 +84,24 @@ def _is_open(family: FamilySpec, theta: float) -> bool:
 
 
 def _axis(family: FamilySpec, v: Floats, c: float) -> float:
-    """d of p features without replacement: hypergeometric."""
+    """Probability for d of p features without replacement (hypergeometric)."""
     n_close = np.count_nonzero(np.abs(v) >= c - ROUNDING)
     return 1.0 - float(stats.hypergeom.pmf(0, len(v), n_close, family.n_draws))
 
 
 def _single_features(family: FamilySpec, v: Floats, c: float) -> float:
-    """d features with replacement."""
+    """Probability for d features with replacement."""
     n_close = np.count_nonzero(np.abs(v) >= c - ROUNDING)
     return _any_of(family.n_draws, n_close / len(v))
 
 
 def _gaussian(family: FamilySpec, v: Floats, c: float) -> float:
-    """d independent directions, each uniform in a random subspace of L features."""
+    """Probability for d independent directions, each uniform in a subspace of L features."""
     return _any_of(family.n_draws, _cap_in_subspace(family.n_nonzeros, v, c))
 
 
 def _rotation(family: FamilySpec, v: Floats, c: float) -> float:
-    """d of the axes of one rotation: up to 45 degrees no two of them can be close at once.
+    """Probability for d axes of one rotation: up to 45 degrees at most one of them is close.
 
     Of p axes m are rotated, in a random subspace of m features; the others are features.
     """
@@ -112,11 +112,11 @@ def _rotation(family: FamilySpec, v: Floats, c: float) -> float:
 
 
 def _signs(family: FamilySpec, v: Floats, c: float) -> float:
-    """m entries ±1 thrown into p x d cells without replacement (SPORF 3.1).
+    """Probability for m entries ±1 put into p x d cells without replacement (SPORF 3.1).
 
     A column with k entries can be filled in C(p, k) ways, of which a share f(k) leaves it far from
     v. All columns are far in a share [x^m] (Σ_k C(p, k) f(k) x^k)^d / C(pd, m) of the fillings;
-    binomial probabilities in the place of binomial coefficients keep the numbers in range.
+    binomial probabilities instead of binomial coefficients keep the numbers in range.
     """
     p, d, m = len(v), family.n_draws, family.n_nonzeros
     m = min(m, p * d)
@@ -161,7 +161,7 @@ def _cap_in_subspace(n_chosen: int, v: Floats, c: float) -> float:
         return _cap(p, c)
     q = _equal_weights(v)
     shared = np.arange(1, min(n_chosen, q) + 1)
-    # Of v, the part within the subspace has length √(shared / q).
+    # The part of v within the subspace has length √(shared / q).
     close = [_cap(n_chosen, c / float(np.sqrt(h / q))) for h in shared]
     return float(stats.hypergeom.pmf(shared, p, q, n_chosen) @ close)
 
@@ -176,12 +176,12 @@ def _cap(n: int, c: float) -> float:
 
 
 def _any_of(n_draws: int, probability: float) -> float:
-    """Of independent draws."""
+    """Probability that at least one of independent draws succeeds."""
     return float(-np.expm1(n_draws * np.log1p(-probability))) if probability < 1.0 else 1.0
 
 
 def _equal_weights(v: Floats) -> int:
-    """Number of features of v, which must have weights of one size."""
+    """Number of features of v; raises unless their weights have the same size."""
     size = np.abs(v[v != 0.0])
     if not np.allclose(size, size[0], rtol=1e-9, atol=0.0):
         required = "made of weights of one size, and zeros"

@@ -1,4 +1,4 @@
-"""How much features, directions and rotations matter to a forest: one function, many measures."""
+"""Importance of the features, directions and rotations of a forest, by many measures."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from bevel.errors import join_names, wrong_value
 
 __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 
-# Kinds that boosted trees have a meaning for.
+# Kinds that are defined for boosted trees.
 OF_BOOSTING = ("gini", "permutation", "projection", "rotation", "split_frequency", "t_test")
 
-# Kinds that read splits alone, whatever the leaves predict.
+# Kinds that read splits alone, for any kind of leaves.
 OF_SPLITS = ("anova", "gini", "projection", "rotation", "split_frequency")
 
-# A function of the analysed, of X and y where it has such parameters, and of options of its own.
+# Functions of the analysed forest, of X and y if they have such parameters, and of options.
 KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "anova": anova,
     "corrected": corrected,
@@ -45,9 +45,9 @@ KINDS: dict[str, Callable[..., Importance | Directions]] = {
     "split_frequency": split_frequency,
     "t_test": t_test,
 }
-# Other names of kinds, by which other libraries and boosting know them.
+# Aliases of kinds, from other libraries and boosting.
 OTHER_NAMES = {"gain": "gini", "impurity": "gini"}
-# Kinds that are measured by the concordance in survival forests.
+# Kinds that survival forests measure by the concordance.
 OF_SURVIVAL: dict[str, Callable[..., Importance | Directions]] = {
     "negation": negation_of_survival,
     "permutation": permutation_of_survival,
@@ -82,32 +82,32 @@ def importance(
     forest : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     kind : str, default="gini"
-        What is measured; the documentation, Topics, says when not to trust it.
+        Measure of importance; the documentation, Topics, describes its limits.
 
         - "gini": share of each feature in the impurity that splits remove; the gain of an oblique
           split is divided by absolute weights. `feature_importances_`, with its spread over trees.
-          "gain" and "impurity" are other names of it.
-        - "projection": the same of each unique direction (SPORF 4.5), as `Directions`. Option
+          "gain" and "impurity" are aliases.
+        - "projection": gini importance of each direction (SPORF 4.5), as `Directions`. Option
           `merge_signs` (True): whether a direction and its negative are one.
-        - "rotation": the same of each rotation of a forest grown with `P.MultiRotation`.
+        - "rotation": gini importance of each rotation of a forest grown with `P.MultiRotation`.
         - "split_frequency": share of all splits that use a feature.
         - "anova": share of node models in which a feature is significant (Menze's oRF importance),
           for forests grown with `P.Ridge(record=True)`, `P.LDA(record=True)` or
           `P.Logistic(record=True)`. Option `alpha` (0.01): the largest p-value that counts.
-        - "sequential_anova": the same by the F tests of an analysis of variance table, in which
+        - "sequential_anova": as "anova", by the F tests of an analysis of variance table, in which
           the features of a split enter one after the other, in the order of their columns; for any
           forest of two classes or numbers, on X and y, the rows of the fit. Option `alpha`.
-        - "t_test": each feature of X alone against y; trees are not looked at.
-        - "corrected": gini less what a shuffled copy of the feature gets (Nembrini et al. 2018),
+        - "t_test": each feature of X alone against y; trees are not used.
+        - "corrected": gini minus that of a shuffled copy of the feature (Nembrini et al. 2018),
           in a second forest grown on X and y. Options `sample_weight`, `random_state`.
-        - "permutation": by how much the out-of-bag error rises when the values of a feature are
+        - "permutation": increase of the out-of-bag error when the values of a feature are
           permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
           rows), `error_of` ("forest" or "tree"), `groups`, `conditional` (False; True: among rows
           that are alike in the other features), `n_strata` (16), `n_repeats` (5),
           `sample_weight`, `random_state`, `verbose`.
           Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
-        - "negation": the same when the weights of a feature change sign. Options `out_of_bag`,
-          `error_of`, `groups`, `sample_weight`, `verbose`.
+        - "negation": increase of the error when the weights of a feature change sign. Options
+          `out_of_bag`, `error_of`, `groups`, `sample_weight`, `verbose`.
 
         In a survival forest "permutation" and "negation" are measured by the fall of the
         concordance, with the options `out_of_bag`, `groups`, `n_repeats` and `random_state`;
@@ -115,9 +115,9 @@ def importance(
     X, y : array-like, default=None
         Rows and targets, for the kinds that need them.
     effects_on : array-like of shape (n, p), default=None
-        Rows, such as the training rows, over which to tell how far each feature pushes: the
-        result has `effect` then, and prints and bars show it. For kinds that measure single
-        features. None: only which way, as `direction`, read from the splits at little cost.
+        Rows, such as the training rows, over which to measure the effect of each feature: the
+        result then has `effect`, which prints and bars show. For kinds that measure single
+        features. None: only the sign, as `direction`, read from the splits at little cost.
     **options
         Options of the kind.
 

@@ -1,4 +1,4 @@
-"""How often a feature is significant in the node models: oRF importance (Menze et al. 2011, 5)."""
+"""Share of node models where a feature is significant: oRF importance (Menze et al. 2011, 5)."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def anova(analysed: AnalysedForest, *, alpha: float = 0.01) -> Importance:
     analysed : AnalysedForest
         A forest grown with `Ridge(record=True)`, `LDA(record=True)` or `Logistic(record=True)`.
     alpha : float, default=0.01
-        Largest p-value that counts, 0.01 in the paper.
+        Largest significant p-value, 0.01 in the paper.
     """
     check_alpha(alpha)
     forest = analysed.forest
@@ -53,7 +53,7 @@ def anova(analysed: AnalysedForest, *, alpha: float = 0.01) -> Importance:
 
 
 def check_alpha(alpha: object) -> None:
-    """Raise unless it is a level of a test."""
+    """Raise unless it is a significance level."""
     required, remedy = "a number in (0, 1)", "The paper uses 0.01."
     if isinstance(alpha, bool) or not isinstance(alpha, float | int):
         raise wrong_type("alpha", required, alpha, remedy)
@@ -62,7 +62,7 @@ def check_alpha(alpha: object) -> None:
 
 
 def _check_recorded(analysed: AnalysedForest, n_splits: int) -> None:
-    """Raise if no p-values were kept; a forest without splits has none to keep."""
+    """Raise if splits were grown without recording p-values."""
     p_value = analysed.forest.entry_p_value
     if n_splits and (len(p_value) == 0 or np.isnan(p_value).all()):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""By how much the error of boosting rises when the values of a feature are permuted."""
+"""Permutation importance of boosting."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def permutation_of_boosting(
     random_state: int | np.random.Generator | None = None,
     verbose: int = 0,
 ) -> ErrorImportance:
-    """The options are those of `permutation`; rows must be new ones, and the error of the model's.
+    """Permutation importance of a boosting model on new rows; options as in `permutation`.
 
     Errors are shares of wrong classes, or mean squared errors of the predictions.
     """

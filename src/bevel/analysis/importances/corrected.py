@@ -2,10 +2,10 @@
 
 Nembrini, König and Wright 2018, "The revival of the Gini importance?" (Bioinformatics 34): the
 actual impurity reduction. Every feature gets a twin, its own values with the rows shuffled, and a
-forest is grown on both; a feature's importance is its gain less that of its twin. What a feature
-gains by having many values, or by riding along in the direction of a feature that matters, its
-twin gains as well. Out-of-bag impurity would remove the first only: in an oblique split, noise
-beside a signal shares in a gain that is real.
+forest is grown on both; a feature's importance is its gain minus that of its twin. A gain that
+is due to many values, or to sharing a direction with an important feature, is also made by the
+twin. Out-of-bag impurity would remove the first only: in an oblique split, noise beside a signal
+shares in a gain that is real.
 """
 
 from __future__ import annotations
@@ -37,31 +37,31 @@ def corrected(
     sample_weight: Any = None,
     random_state: int | np.random.Generator | None = None,
 ) -> Importance:
-    """Share of a feature in the gain of a tree less that of its shuffled twin.
+    """Share of a feature in the gain of a tree minus that of its shuffled twin.
 
     Grows a forest with the same settings on twice the columns, which costs about twice the fit.
 
     Parameters
     ----------
     analysed : AnalysedForest
-        The forest, for its settings and its way of reading rows.
+        The forest, for its settings and its encoding of rows.
     X, y : array-like
         Rows to grow the forest on, usually those of the fit.
     sample_weight : array-like, default=None
         Weights of the rows, as in the fit.
     random_state : int, Generator or None, default=None
-        Of the shuffle and of the forest.
+        Seed of the shuffle and of the forest.
     """
     _check_columns_are_free(analysed)
     rng = np.random.default_rng(random_state)
     rows = analysed.encode(X)
-    analysed.target(y, len(rows))  # refuses other classes
+    analysed.target(y, len(rows))  # raises for other classes
     doubled = np.hstack((rows, rows[rng.permutation(len(rows))]))
     nominal = np.flatnonzero(analysed.forest.levels)
     n_features = rows.shape[1]
     forest = copy_with(
         analysed.estimator,
-        scale=None,  # rows are scaled as they are encoded
+        scale=None,  # rows are scaled already
         categorical_features=[*nominal.tolist(), *(nominal + n_features).tolist()] or None,
         random_state=int(rng.integers(2**32)),
         warm_start=False,
@@ -80,13 +80,13 @@ def corrected(
 
 
 def _differences(forest: FlatForest, n_features: int) -> Iterator[npt.NDArray[np.float64]]:
-    """Share of each feature less that of its twin, tree by tree."""
+    """Share of each feature minus that of its twin, tree by tree."""
     for share in gain_shares(forest):
         yield share[:n_features] - share[n_features:]
 
 
 def _check_columns_are_free(analysed: AnalysedForest) -> None:
-    """Raise if directions are tied to the columns of the fit, so that twins have no place."""
+    """Raise if directions depend on the columns of the fit, so that twins cannot be added."""
     estimator = analysed.estimator
     if isinstance(estimator, RegularizedRotation):
         raise ValueError(

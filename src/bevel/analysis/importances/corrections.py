@@ -1,4 +1,4 @@
-"""p-values of many tests, corrected for their number."""
+"""Corrections of p-values for multiple tests."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def check_correction(correction: object) -> None:
 
 
 def correct(p_values: Floats, correction: str | None) -> Floats:
-    """p-values to compare with the level that all tests together are to keep.
+    """p-values to compare with the level of all tests together.
 
     Parameters
     ----------
     p_values : ndarray of shape (m,)
-        Of the single tests.
+        p-values of the single tests.
     correction : {"holm", "bonferroni", "fdr"} or None
         "holm" and "bonferroni" bound the probability of any false discovery, Holm's being the
         sharper; "fdr" bounds the expected share of false ones (Benjamini and Hochberg).

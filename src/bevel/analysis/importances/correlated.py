@@ -25,7 +25,7 @@ def correlated_groups(forest: object, X: Any, *, threshold: float = 0.7) -> dict
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest; nominal columns stay by themselves.
+        A fitted forest; each nominal column is a group by itself.
     X : array or data frame of shape (n, p)
         Rows, such as the training rows. A missing value counts as the median.
     threshold : float, default=0.7
@@ -66,7 +66,7 @@ def correlated_groups(forest: object, X: Any, *, threshold: float = 0.7) -> dict
 
 
 def _rank_correlation(X: Any, numeric: Any) -> Floats:
-    """Absolute rank correlations; 0 of nominal and of constant features."""
+    """Absolute rank correlations; 0 for nominal and for constant features."""
     present = np.where(np.isnan(X).all(axis=0), 0.0, X)
     filled = np.where(np.isnan(present), np.nanmedian(present, axis=0), present)
     ranks = rankdata(filled, axis=0)

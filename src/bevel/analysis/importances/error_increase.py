@@ -36,7 +36,7 @@ WHERE = {
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorImportance(Importance):
-    """By how much the error rises when the features of a group are disturbed.
+    """Increase of the error when the features of a group are perturbed.
 
     `values` are means over the repeats, NaN where the perturbation has no meaning; `std` is their
     standard deviation over the repeats, None for one repeat. Beside what `Importance` has:
@@ -44,14 +44,14 @@ class ErrorImportance(Importance):
     Attributes
     ----------
     standard_error : ndarray of shape (n_groups,)
-        Of the values: over rows for the error of the forest, over trees for that of a tree. NaN for
-        a single tree.
+        Standard errors of the values: over rows for the error of the forest, over trees for that of
+        a tree. NaN for a single tree.
     repeats : ndarray of shape (n_groups, n_repeats)
         Increase of the error in each repeat.
     error : float
-        Error of the rows as they are.
+        Error of the unperturbed rows.
     error_of : {"forest", "tree"}
-        Whose error it is: that of all trees together, or the mean over trees.
+        Kind of error: that of all trees together, or the mean over trees.
     """
 
     standard_error: Floats = field(default_factory=lambda: np.empty(0))
@@ -62,24 +62,24 @@ class ErrorImportance(Importance):
 
 @dataclass(frozen=True, eq=False)
 class Perturbation:
-    """What is done to features.
+    """Perturbation of features.
 
     Attributes
     ----------
     kind : str
         Name of the importance.
     replacement : ndarray of float32, shape (n, p), Fortran order
-        What features are replaced by.
+        Replacement of the features.
     permutes : bool
-        Whether rows take their replacement from one another.
+        Whether replacements are permuted among the rows.
     n_repeats : int
-        How often.
+        Number of repeats.
     seed : int
-        Of the permutations.
+        Seed of the permutations.
     doing : str
-        For the progress bar.
+        Label of the progress bar.
     strata : ndarray of int32, shape (n_groups, n), or None
-        Rows of the same stratum of a group change places; None: all rows.
+        Rows of the same stratum of a group are permuted; None: all rows.
     """
 
     kind: str
@@ -100,7 +100,7 @@ def check_error_of(error_of: object) -> None:
 
 @dataclass(frozen=True, eq=False)
 class _Increase:
-    """What is found for some groups."""
+    """Increases of the error for some groups."""
 
     error: float
     repeats: Floats
@@ -117,7 +117,7 @@ def measure(
     error_of: str,
     verbose: int,
 ) -> ErrorImportance:
-    """Measure those of the groups that are `able` to be disturbed; the others are NaN.
+    """Measure the groups that are `able` to be perturbed; the others are NaN.
 
     Groups without a common column share a call of the core, as many as fit into memory.
     """
@@ -158,7 +158,7 @@ def _sentence(
     error_of: str,
     perturbation: Perturbation,
 ) -> str:
-    """What the values are."""
+    """Description of the values in a sentence."""
     n_repeats = perturbation.n_repeats
     what = "classification error" if analysed.forest.n_classes else "mean squared error"
     whose = "of the forest" if error_of == "forest" else "of a tree"
@@ -173,7 +173,7 @@ def _sentence(
 def _most_groups(
     analysed: AnalysedForest, rows: EvaluationRows, perturbation: Perturbation, error_of: str
 ) -> int:
-    """Groups that one call of the core has memory for."""
+    """Number of groups whose sums fit into the memory of one call of the core."""
     forest, n_repeats = analysed.forest, perturbation.n_repeats
     if error_of == "tree":
         most = MOST_INCREASES // (n_repeats * forest.n_trees)
@@ -222,7 +222,7 @@ def _increase(
 
 
 def _over_trees(analysed: AnalysedForest, error: Floats, increase: Floats) -> _Increase:
-    """Means over trees; those that evaluate no row do not count."""
+    """Means over trees, without those that evaluate no row."""
     known = ~np.isnan(error)
     if not known.any():
         raise NoOutOfBagError(

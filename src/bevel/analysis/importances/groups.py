@@ -19,7 +19,7 @@ class Group:
     Attributes
     ----------
     name : str
-        For the reader.
+        Name to print.
     features : tuple of int
         Positions of the columns, ascending.
     number : int
@@ -32,7 +32,7 @@ class Group:
 
 
 def read_groups(groups: object, names: Sequence[str]) -> list[Group]:
-    """Requested groups: a mapping of names to columns, or None for each feature by itself.
+    """Read groups: a mapping of names to columns, or None for each feature by itself.
 
     Groups may have columns in common; columns in no group are not measured.
     """

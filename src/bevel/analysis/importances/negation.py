@@ -1,4 +1,4 @@
-"""Negation importance: by how much the error rises when the weights of a feature change sign."""
+"""Negation importance: increase of the error when the weights of a feature change sign."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def negation(
     sample_weight: Any = None,
     verbose: int = 0,
 ) -> ErrorImportance:
-    """By how much the error rises when the sign of a feature's weights is flipped in all splits.
+    """Increase of the error when the sign of a feature's weights is flipped in all splits.
 
     Features are measured from their median m, in the units that the trees read (scaled): flipping
     the sign of w in w (x - m) is reading 2m - x for x, so a split on the feature alone is mirrored
@@ -78,7 +78,7 @@ def negation(
 
 
 def with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool) -> list[Group]:
-    """Groups of numeric columns; raises if there is none, or if the user has named another."""
+    """Groups of numeric columns; raises if there is none, or if a named group has others."""
     is_nominal = analysed.forest.levels > 0
     able = [group for group in groups if not is_nominal[list(group.features)].any()]
     if len(able) == len(groups) or (able and not named):
@@ -91,7 +91,7 @@ def with_weights(analysed: AnalysedForest, groups: Sequence[Group], named: bool)
 
 
 def mirror(forest: FlatForest, X: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-    """Numeric columns mirrored at their medians; within what sums of features can bear."""
+    """Numeric columns mirrored at their medians, limited so that sums do not overflow."""
     mirrored = np.empty(X.shape, np.float32, order="F")
     for feature, median in enumerate(forest.medians.astype(np.float64)):
         column = X[:, feature]

@@ -1,4 +1,4 @@
-"""Permutation importance: by how much the error rises when the values of a feature are shuffled."""
+"""Permutation importance: increase of the error when the values of a feature are permuted."""
 
 from __future__ import annotations
 
@@ -38,10 +38,10 @@ def permutation(
     random_state: int | np.random.Generator | None = None,
     verbose: int = 0,
 ) -> ErrorImportance:
-    """By how much the error rises when the values of a feature are permuted among the rows.
+    """Increase of the error when the values of a feature are permuted among the rows.
 
     The error is the share of wrong classes, or the mean squared error in regression. A feature that
-    the forest does not use has importance 0; chance, and features that mislead, give negative ones.
+    the forest does not use has importance 0; chance and misleading features give negative values.
 
     Parameters
     ----------
@@ -54,20 +54,19 @@ def permutation(
         rows that the forest has not seen, and all trees evaluate them.
     error_of : {"forest", "tree"}, default="forest"
         "forest": the error of all trees together, which is that of `predict`, or one minus
-        `oob_score_` of a classifier; values are permuted among all rows, alike for all trees.
-        "tree": the mean over trees of the error of each (Breiman's); values are permuted among the
-        rows that the tree evaluates, anew for each tree. It is larger and finer: use it to rank
-        features on few rows.
+        `oob_score_` of a classifier; the permutation of all rows is common to all trees. "tree":
+        the mean over trees of the error of each (Breiman's); each tree has its own permutation of
+        the rows that it evaluates. It is larger and finer: use it to rank features on few rows.
     groups : mapping, default=None
         Names of groups, each with columns (by name or number) whose values are permuted together.
         None measures each feature by itself.
     conditional : bool, default=False
-        Whether values are permuted only among rows that are alike in the other features, so that a
-        feature has importance only by what the others do not tell. Rows are alike if they are in
-        the same leaf of a small tree that predicts the feature from the others.
+        Whether values are permuted only among rows that are similar in the other features, so that
+        a feature has importance only beyond the information of the others. Rows are similar if they
+        are in the same leaf of a small tree that predicts the feature from the others.
     n_strata : int, default=16
-        Leaves of that tree, at most; with `conditional=True` only. More keep more of the relation
-        to the other features, and leave less to permute.
+        Largest number of leaves of that tree; with `conditional=True` only. More leaves preserve
+        more of the relation to the other features, and leave less to permute.
     n_repeats : int, default=5
         Permutations of each group.
     sample_weight : array-like of shape (n_rows,), default=None

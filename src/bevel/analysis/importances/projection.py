@@ -29,25 +29,25 @@ N_SHOWN = 10  # lines of a printed table
 class Directions(PrintedResult):
     """Directions of splits, the most important one first.
 
-    Direction d has features `index[offset[d]:offset[d + 1]]` with weights at the same places,
+    Direction d has features `index[offset[d]:offset[d + 1]]` with weights at the same positions,
     divided by the largest absolute one.
 
     Attributes
     ----------
     names : tuple of str
-        Of all features.
+        Names of all features.
     offset : ndarray of int64, shape (n_directions + 1,)
         Where the features of each direction begin.
     index : ndarray of int32
         Features.
     weight : ndarray of float32
-        Their weights.
+        Weights of the features.
     share : ndarray of float64, shape (n_directions,)
         Gain of the splits along each direction, as a share of the gain of all splits.
     std : ndarray of float64, shape (n_directions,), or None
         Standard deviation of the share over trees; None for one tree.
     count : ndarray of int64, shape (n_directions,)
-        Splits along each direction.
+        Number of splits along each direction.
     is_scaled : bool
         Whether the forest scales features, so that weights are those of scaled features.
     """
@@ -128,7 +128,7 @@ def projection(analysed: AnalysedForest, *, merge_signs: bool = True) -> Directi
 
 
 def measure_directions(analysed: AnalysedForest, found: SplitDirections) -> Directions:
-    """Importance of directions that were found, best first, ties by first occurrence."""
+    """Importance of the given directions, best first, ties by first occurrence."""
     share, spread = _shares(analysed.forest, found)
     order = np.argsort(-share, kind="stable")
     return Directions(
@@ -144,7 +144,7 @@ def measure_directions(analysed: AnalysedForest, found: SplitDirections) -> Dire
 def _shares(forest: FlatForest, found: SplitDirections) -> tuple[Floats, Floats | None]:
     """Share of the gain, and its spread over T trees.
 
-    T times the part of all gain that a tree has made along a direction averages to the share.
+    T times the part of all gain that a tree has along a direction averages to the share.
     """
     n_directions, n_trees = len(found.rows), forest.n_trees
     gain = forest.gain[found.node].astype(np.float64)

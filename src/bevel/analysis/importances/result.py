@@ -1,4 +1,4 @@
-"""Importances of named things, usually features."""
+"""Importances of features or other named parts of a model."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ TITLES = {
     "split_frequency": "How often features are used",
     "t_test": "t-tests of single features",
 }
-# Of printed columns whose names are not words.
+# Headers of printed columns whose names are not words.
 HEADERS = {
     "p_values": "p-value",
     "corrected": "corrected p",
@@ -39,7 +39,7 @@ HEADERS = {
     "effect_of": "of class",
 }
 N_SHOWN = 20  # lines of a printed table
-ROUNDING = 1e-12  # of the largest number of a column
+ROUNDING = 1e-12  # relative to the largest number of a column
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -51,34 +51,34 @@ class Importance(PrintedResult):
     kind : str
         The requested kind.
     names : tuple of str
-        Of the features.
+        Names of the features.
     values : ndarray of float64
         Importances.
     measures : str
-        What the values are, in a sentence.
+        Description of the values, in a sentence.
     std : ndarray of float64 or None
-        Standard deviation of the value over trees, or over repeats; None where there is no spread.
+        Standard deviation of the values over trees, or over repeats; None where there is no spread.
     p_values : ndarray of float64 or None
-        Of the tests that importance rests on.
+        p-values of the tests behind the importances.
     count : ndarray of int64 or None
-        Splits that are counted.
+        Number of splits.
     effect : ndarray of float64 or None
-        How far a feature pushes, if it was asked for: change of the prediction from the 5 % to
-        the 95 % quantile of the feature, by accumulated local effects; NaN of nominal features. Of
-        two classes it is that of the second one's probability.
+        Effect of a feature, if requested: change of the prediction from the 5 % to the 95 %
+        quantile of the feature, by accumulated local effects; NaN for nominal features. For two
+        classes it is the effect on the probability of the second.
     direction : ndarray of object or None
-        Which way the prediction goes with the feature: "rises", "falls", or "mixed"; "" of nominal
-        and of unused features. Read from the splits: "mixed" where less than two thirds of what
-        they remove goes one way. With `effect` from its curve: "mixed" where it goes back more
-        than half of its way. None of groups and rotations, and of slim forests.
+        Sign of the effect of a feature: "rises", "falls", or "mixed"; "" for nominal and for unused
+        features. By the splits it is "mixed" where less than two thirds of the variance that they
+        remove has one sign. By the curve of `effect` it is "mixed" where it reverses more than half
+        of its change. None for groups and rotations, and for slim forests.
     effect_of : ndarray of object or None
-        Of more than two classes: the class whose probability changes most.
+        With more than two classes, the class whose probability changes most.
     output_name : str
-        What rises or falls with the features, if it is the same for all of them.
+        Name of the output that rises or falls, if it is common to all features.
     hint : str
-        What directions and effects are; the last line of the printed table.
+        Explanation of directions and effects; the last line of the printed table.
     title : str
-        What is measured, if the kind does not say it.
+        Title, if it does not follow from the kind.
     """
 
     kind: str
@@ -97,7 +97,7 @@ class Importance(PrintedResult):
 
     @property
     def heading(self) -> str:
-        """What is measured, in a few words."""
+        """Title of the importances, in a few words."""
         return self.title or TITLES.get(self.kind, f"{self.kind} importance")
 
     def __len__(self) -> int:
@@ -105,7 +105,7 @@ class Importance(PrintedResult):
 
     @property
     def order(self) -> npt.NDArray[np.int64]:
-        """Places of the features from the most important one down; ties by column."""
+        """Positions of the features in descending order of importance; ties by column."""
         return np.argsort(-self.values, kind="stable")
 
     def top(self, n: int) -> Self:
@@ -134,17 +134,17 @@ class Importance(PrintedResult):
         return PrintedTable(self.heading, header, rows, tuple(notes))
 
     def _columns(self) -> dict[str, npt.NDArray[Any]]:
-        """What there is one number of for each name."""
+        """Columns with one number for each name."""
         return {name: array for name, array in self._arrays().items() if array.ndim == 1}
 
     def _arrays(self) -> dict[str, npt.NDArray[Any]]:
-        """All that there is for each name."""
+        """All arrays with one entry for each name."""
         named = {each.name: getattr(self, each.name) for each in fields(self)}
         return {name: value for name, value in named.items() if isinstance(value, np.ndarray)}
 
 
 def _written(name: str, column: npt.NDArray[Any]) -> list[str]:
-    """Entries of a printed column; what is left of sums that are zero is written as zero.
+    """Entries of a printed column; rounding errors of zero sums are written as zero.
 
     Effects show their sign.
     """

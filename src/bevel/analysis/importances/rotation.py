@@ -29,7 +29,7 @@ UNROTATED, OTHER = "unrotated", "other directions"
 
 
 def rotation(analysed: AnalysedForest) -> Importance:
-    """Mean share of each rotation in the gain of a tree; the features themselves are a view too.
+    """Mean share of each rotation in the gain of a tree, with the unrotated features as a view.
 
     The rotations, drawn once for the forest, are drawn again from its seed, and the direction of
     each split is looked up among their axes.
@@ -118,7 +118,7 @@ def _drawn(
 
 
 def _look_up(axes: SparseRows, view: Ints64, found: SplitDirections, other: int) -> Ints64:
-    """View of each direction; `other` for those that are no axis."""
+    """View of each direction; `other` for those that are not axes."""
     joined = SparseRows(
         np.concatenate((axes.offset, axes.offset[-1] + found.rows.offset[1:])),
         np.concatenate((axes.index, found.rows.index)),
@@ -133,7 +133,7 @@ def _look_up(axes: SparseRows, view: Ints64, found: SplitDirections, other: int)
 def _shares_of_trees(
     analysed: AnalysedForest, found: SplitDirections, view: Ints64, n_views: int
 ) -> npt.NDArray[np.float64]:
-    """Share of each view in the gain of each tree that has any."""
+    """Share of each view in the gain of each tree that has splits."""
     n_trees = analysed.forest.n_trees
     gain = analysed.forest.gain[found.node].astype(np.float64)
     cells = np.bincount(found.tree * n_views + view, gain, n_trees * n_views)

@@ -1,8 +1,8 @@
-"""How often a feature is significant in the analysis of variance tables of the splits.
+"""Share of splits in whose analysis of variance table a feature is significant.
 
-Menze et al. 2011, section 5, speak of "analysis of variance (ANOVA) tables at every split". In such
-a table features enter the regression of the target one after the other; the F test of a feature is
-of what it adds to those before it.
+Menze et al. 2011, section 5, describe "analysis of variance (ANOVA) tables at every split". In
+such a table features enter the regression of the target one after the other; the F test of a
+feature measures what it adds to those before it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from bevel.forest.subforest import gather
 
 __all__ = ["sequential_anova", "sequential_p_values"]
 
-SMALLEST_SHARE = 1e-7  # of a feature's length: what is left below is rounding, as in R's qr
+SMALLEST_SHARE = 1e-7  # of a feature's length; less is rounding error, as in R's qr
 
 
 def sequential_anova(
@@ -33,11 +33,11 @@ def sequential_anova(
     Parameters
     ----------
     analysed : AnalysedForest
-        A forest whose splits are directions of the features; of two classes, or of numbers.
+        A forest whose splits are directions of the features, of two classes or a regression.
     X, y
         The rows of the fit.
     alpha : float, default=0.01
-        Largest p-value that counts, 0.01 in the paper.
+        Largest significant p-value, 0.01 in the paper.
     """
     check_alpha(alpha)
     forest = analysed.forest
@@ -79,7 +79,7 @@ def sequential_anova(
 def _splits(
     analysed: AnalysedForest, tree: int, leaf: Ints32, drawn: Ints32
 ) -> Iterator[tuple[Ints32, npt.NDArray[np.intp]]]:
-    """Features and rows of the splits of a tree that look at numbers; nodes are in preorder."""
+    """Features and rows of the numeric splits of a tree; nodes are in preorder."""
     forest = analysed.forest
     first, last = int(forest.tree_offset[tree]), int(forest.tree_offset[tree + 1])
     entries, offset = gather(forest.entry_offset, np.arange(first, last))
@@ -108,9 +108,9 @@ def _ends(right: Ints32) -> npt.NDArray[np.intp]:
 def sequential_p_values(X: Floats, y: Floats, weight: npt.NDArray[np.integer[Any]]) -> Floats:
     """p-values of the F tests of an analysis of variance, in the order of the columns.
 
-    ``F = SS_j / (RSS / nu)``, where SS_j is what feature j adds to those before it, RSS is left by
-    all, and nu = n − 1 − rank. Features that depend on those before them, and all when nu is not
-    positive, have p = 1.
+    ``F = SS_j / (RSS / nu)``, where SS_j is the sum of squares that feature j adds to those before
+    it, RSS the residual of all, and nu = n − 1 − rank. Features that depend on those before them,
+    and all features when nu is not positive, have p = 1.
     """
     root = np.sqrt(weight.astype(np.float64))
     total = float(weight.sum())

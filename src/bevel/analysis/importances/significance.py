@@ -26,12 +26,12 @@ from bevel.training.progress import Progress
 
 __all__ = ["ImportanceTest", "importance_test"]
 
-FEW_NEGATIVE = 50  # importances that make up a null distribution
+FEW_NEGATIVE = 50  # negative importances that are enough for a null distribution
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ImportanceTest(Importance):
-    """Importances with p-values. Beside what `Importance` has:
+    """Importances with p-values. In addition to the fields of `Importance`:
 
     Attributes
     ----------
@@ -68,12 +68,12 @@ def importance_test(
 ) -> ImportanceTest:
     """Test which features matter: importances with p-values.
 
-    The null hypothesis of a feature is that it has nothing to do with the target.
+    The null hypothesis of a feature is that it is independent of the target.
 
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest. Rows weigh alike in the tests.
+        A fitted forest. Rows have equal weight in the tests.
     X, y : array-like
         The rows of the fit in their order.
     method : {"altmann", "janitza"}, default="altmann"
@@ -85,35 +85,35 @@ def importance_test(
           and for single p-values: it has about as many null values as features, so that few
           p-values are small enough to survive a correction.
     kind : {"permutation", "gini"}, default=None
-        Importance of "altmann"; None: "permutation", the out-of-bag one of single trees.
+        Importance of "altmann"; None: "permutation", the out-of-bag importance by single trees.
     groups : mapping, default=None
         Features that are permuted and tested together, as in ``importance(kind="permutation")``;
         `correlated_groups` finds those that depend on each other.
     rows : {"holdout", "out_of_bag"}, default=None
         Rows of "janitza". None or "holdout": one forest on each half of the rows is evaluated on
         the other half, as in the paper. "out_of_bag": the given forest is evaluated on its
-        out-of-bag rows, and none is grown; its importances depend on each other a little.
+        out-of-bag rows, and none is grown; its importances are slightly dependent.
     n_permutations : int, default=None
-        Permuted targets of "altmann"; None: 50.
+        Number of permuted targets of "altmann"; None: 50.
     null : {"pooled", "empirical", "normal"}, default=None
         Null distribution of "altmann". None or "pooled": importances are standardised by the mean
         and spread of the feature's own, and compared with those of all features on all permuted
         targets, so that p-values are as small as 1 / (n_permutations * p + 1). "empirical": a
-        feature is compared with itself only; no p-value is below 1 / (n_permutations + 1).
+        feature is compared with its own null only; no p-value is below 1 / (n_permutations + 1).
         "normal": a normal distribution with the mean and the spread of the feature's own.
     correction : {"holm", "bonferroni", "fdr"} or None, default="holm"
-        For the number of features.
+        Correction for the number of features.
     effects_on : array-like of shape (n, p), default=None
-        Rows, such as X, over which to tell how far each feature pushes, as in `importance`.
+        Rows, such as X, over which to measure the effect of each feature, as in `importance`.
     random_state : int, Generator or None, default=None
-        Permutes, halves and grows.
+        Seed of permutations, halves and forests.
     verbose : int, default=0
         1 shows a progress bar.
 
     Returns
     -------
     ImportanceTest
-        Prints as a table, most important first; ``selected(alpha)``.
+        Result; prints as a table, most important first; ``selected(alpha)``.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def _refuse(given: Mapping[str, object], names: tuple[str, ...], method: str) ->
 
 
 def _choice(name: str, value: str | None, allowed: tuple[str, ...]) -> str:
-    """One of some values, the first if it is None."""
+    """Check a choice; None stands for the first."""
     chosen = allowed[0] if value is None else value
     if chosen not in allowed:
         names = " or ".join(f'"{each}"' for each in allowed)
@@ -194,7 +194,7 @@ def _altmann(
         raise wrong_type("groups", 'None with kind="gini"', groups, 'Use kind="permutation".')
     measure = _measure(kind, groups, rng)
     observed = measure(analysed, X, y)
-    analysed.training_rows(X, y)  # raises if they are others
+    analysed.training_rows(X, y)  # raises for other rows
     progress = Progress(0, n, verbose > 0, None, label="permuting targets")
     target, draws = np.asarray(y), []
     for number in range(n):
@@ -218,7 +218,7 @@ def _empirical_tail(observed: Floats, found: Floats) -> Floats:
 
 
 def _pooled_tail(observed: Floats, found: Floats) -> Floats:
-    """The observed importance is standardised like the others, with itself among them."""
+    """Pooled p-values; the observed importance is standardised with itself among the others."""
     everything = np.vstack([observed, found])
     spread = everything.std(axis=0)
     centred = everything - everything.mean(axis=0)
@@ -232,7 +232,7 @@ def _normal_tail(observed: Floats, found: Floats) -> Floats:
     spread = found.std(axis=0, ddof=1)
     excess = observed - found.mean(axis=0)
     p_values = stats.norm.sf(excess / np.where(spread > 0, spread, 1.0))
-    # Importances that never vary: any that is larger stands out, one that is not does not.
+    # If importances never vary, any larger value is significant, and no other is.
     return np.where(spread > 0, p_values, np.where(excess > 0, 0.0, 1.0))
 
 
@@ -243,7 +243,7 @@ Measure = Callable[[AnalysedForest, Any, Any], Floats]
 
 
 def _measure(kind: str, groups: Mapping[str, Any] | None, rng: np.random.Generator) -> Measure:
-    """The importances of a forest that was grown on X and y."""
+    """Function that measures the importances of a forest grown on X and y."""
     if kind == "gini":
         return lambda analysed, X, y: gini(analysed).values  # noqa: ARG005
     return lambda analysed, X, y: (
@@ -254,7 +254,7 @@ def _measure(kind: str, groups: Mapping[str, Any] | None, rng: np.random.Generat
 
 
 def _refit(analysed: AnalysedForest, X: Any, y: Any, rng: np.random.Generator) -> AnalysedForest:
-    """A forest of the same parameters on other rows or targets."""
+    """Grow a forest with the same parameters on other rows or targets."""
     changed: dict[str, Any] = {"random_state": int(rng.integers(2**31)), "warm_start": False}
     if hasattr(analysed.estimator, "oob_score"):
         changed["oob_score"] = False
@@ -304,7 +304,7 @@ def _holdout(
     rng: np.random.Generator,
 ) -> Floats:
     """Mean importance of two forests, each grown on one half and evaluated on the other."""
-    analysed.training_rows(X, y)  # raises if they are others
+    analysed.training_rows(X, y)  # raises for other rows
     target = np.asarray(y)
     halves = _halves(analysed, target, rng)
     values = []

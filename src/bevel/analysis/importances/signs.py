@@ -1,4 +1,4 @@
-"""Which way features push, beside their importances."""
+"""Adds the signs of the effects of features to their importances."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ __all__ = ["with_directions", "with_effects"]
 
 Found = TypeVar("Found", bound=Importance | Directions)
 
-# Two thirds of what the splits remove goes one way.
+# Two thirds of the variance that the splits remove has one sign.
 CLEAR = 1.0 / 3.0
 
 
 def with_directions(found: Found, analysed: AnalysedForest) -> Found:
-    """The importances with the way that the splits on each feature go; no rows are needed.
+    """Add the signs of the splits on each feature to the importances; no rows are needed.
 
-    Groups, directions, rotations and forests without weights of nodes have none.
+    Not available for groups, directions, rotations and forests without weights of nodes.
     """
     if not isinstance(found, Importance) or found.names != analysed.names:
         return found
@@ -35,7 +35,7 @@ def with_directions(found: Found, analysed: AnalysedForest) -> Found:
         return found
     signs = split_signs(forest, 1 if additive is None else additive.n_outputs)
     net, total = signs
-    if additive is not None and additive.link == "sorted":  # quantiles go together
+    if additive is not None and additive.link == "sorted":  # several quantiles have no common sign
         net, total = net.sum(axis=0, keepdims=True), total.sum(axis=0, keepdims=True)
     if forest.n_classes == 2:
         net, total = net[1:], total[1:]
@@ -58,7 +58,7 @@ def with_directions(found: Found, analysed: AnalysedForest) -> Found:
 
 
 def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: Any) -> Any:
-    """The importances with the effect of each feature over the rows X."""
+    """Add the effect of each feature over the rows X to the importances."""
     if isinstance(found, Directions) or found.names != analysed.names:
         required = "left out where groups, directions or rotations are measured"
         raise wrong_value("effects_on", required, X, "Use effect_along for a direction.")
@@ -80,7 +80,7 @@ def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: An
 
 
 def _output(analysed: AnalysedForest) -> str | None:
-    """What rises or falls, if it is the same for all features."""
+    """Name of the output that rises or falls, if it is common to all features."""
     if analysed.classes is None:
         return analysed.output_name
     return (

@@ -1,4 +1,4 @@
-"""How often splits use a feature, whatever they gain."""
+"""Frequency of features in splits, regardless of their gain."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ __all__ = ["split_frequency"]
 
 
 def split_frequency(analysed: AnalysedForest) -> Importance:
-    """Share of all splits whose direction gives a feature a weight."""
+    """Share of all splits whose direction includes a feature."""
     forest = analysed.forest
     found = find_directions(forest)
     rows = found.rows

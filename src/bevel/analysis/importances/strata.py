@@ -1,7 +1,7 @@
-"""Groups of rows that are alike in the other features, for conditional permutation.
+"""Strata of rows that are similar in the other features, for conditional permutation.
 
 A feature is permuted among rows of the same leaf of a small tree that predicts it from the other
-features. Rows of a leaf are alike in what the others say about the feature, so that a permutation
+features. Rows of a leaf are similar with respect to that prediction, so that a permutation
 keeps most of its relation to them (Strobl and others 2008; with trees of the feature itself,
 Molnar, König, Bischl and Casalicchio 2023).
 """
@@ -23,7 +23,7 @@ from bevel.errors import wrong_value
 __all__ = ["DEFAULT_STRATA", "among", "draw_order", "read_strata", "strata_of"]
 
 DEFAULT_STRATA = 16
-LEAST_ROWS = 10  # of a stratum
+LEAST_ROWS = 10  # of a stratum, at least
 
 
 def read_strata(
@@ -34,7 +34,7 @@ def read_strata(
     conditional: bool,
     n_strata: int,
 ) -> Ints32 | None:
-    """Strata of the rows for each group, groups x rows; None unless they are asked for."""
+    """Strata of the rows for each group, groups x rows; None unless `conditional`."""
     if check_flag("conditional", conditional):
         n_strata = check_count("n_strata", n_strata)
         return strata_of(X, analysed.forest.levels, groups, n_strata, weights)
@@ -45,14 +45,14 @@ def read_strata(
 
 
 def among(strata: Ints32 | None) -> str:
-    """For the sentence that says what importances are."""
+    """Phrase for the description of importances."""
     return "" if strata is None else ", among rows alike in the other features"
 
 
 def draw_order(
     rng: np.random.Generator, n_rows: int, strata: Ints32 | None
 ) -> npt.NDArray[np.int64]:
-    """A random permutation of rows, of those of the same stratum among each other."""
+    """A random permutation of rows within their strata."""
     if strata is None:
         return rng.permutation(n_rows)
     order = np.empty(n_rows, np.int64)
@@ -65,7 +65,7 @@ def strata_of(
 ) -> Ints32:
     """Number of the stratum of each row, groups x rows.
 
-    All rows are of one stratum where no other feature is left, or the feature is constant.
+    All rows are in one stratum if there is no other feature, or the feature is constant.
     """
     strata = np.zeros((len(groups), len(X)), np.int32)
     if n_strata == 1 or len(X) < 2 * LEAST_ROWS:
@@ -101,7 +101,7 @@ def _leaves(
 
 
 def _standardised(column: Float32s) -> Floats:
-    """With the median in place of missing values."""
+    """Standardise a column, with the median in place of missing values."""
     known = column[~np.isnan(column)].astype(np.float64)
     if len(known) == 0:
         return np.zeros(len(column))

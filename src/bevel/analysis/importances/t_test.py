@@ -1,9 +1,9 @@
-"""Each feature by itself against the target: the univariate test that forests are compared with.
+"""Univariate test of each feature against the target, a baseline for forests.
 
 Menze et al. 2011, section 5. Student's t test of two classes is the analysis of variance of one
 factor with two levels (F = t²), and that of a correlation is one with F = t² too; so there is one
-statistic, F, for all targets. A nominal column has no mean: its levels are the factor in
-regression, and a table of levels and classes is tested by chi-square.
+statistic, F, for all targets. A nominal column has no mean: in regression its levels are the
+factor, and in classification a table of levels and classes is tested by chi-square.
 """
 
 from __future__ import annotations
@@ -35,10 +35,10 @@ class FTest(NamedTuple):
 def t_test(
     analysed: AnalysedForest, X: npt.NDArray[np.float32], y: npt.NDArray[np.generic]
 ) -> Importance:
-    """−log10 of each feature's p-value; trees are not looked at.
+    """−log10 of each feature's p-value; trees are not used.
 
-    Missing values are left out, feature by feature; rows count alike. Features are tested as the
-    forest reads them: scales other than ranks are all but linear and change little.
+    Missing values are left out, feature by feature; rows count equally. Features are tested as the
+    forest reads them: scales other than ranks are nearly linear and have little effect.
     """
     rows = analysed.encode(X)
     target = analysed.target(y, len(rows))
@@ -66,7 +66,7 @@ def _between_classes(X: npt.NDArray[np.float32], target: npt.NDArray[np.generic]
 
 
 def _one_way(groups: list[Floats]) -> FTest:
-    """F tests of the columns that the groups of rows have in common; NaN is no observation."""
+    """F tests of the columns that the groups of rows have in common; NaN is ignored."""
     n = np.array([np.count_nonzero(~np.isnan(group), axis=0) for group in groups])
     total = np.array([np.nansum(group, axis=0) for group in groups])
     mean = total / np.maximum(n, 1)
@@ -88,13 +88,13 @@ def _correlations(X: npt.NDArray[np.float32], target: npt.NDArray[np.generic]) -
     y = y - np.nansum(y, axis=0) / np.maximum(n, 1)
     products, x_squares, y_squares = (np.nansum(z, axis=0) for z in (x * y, x * x, y * y))
     explained = products**2 / np.where(x_squares > 0.0, x_squares, 1.0)
-    # Rounding must not leave a negative rest where the column explains everything.
+    # Rounding must not make the rest negative where the column explains everything.
     rest = np.maximum(y_squares - explained, 0.0)
     return _ratio(explained, rest, np.ones(len(n)), n - 2.0)
 
 
 def _ratio(between: Floats, within: Floats, df_between: Floats, df_within: Floats) -> FTest:
-    """F; zero where nothing varies or no degree of freedom is left."""
+    """F ratio; zero where nothing varies or no degree of freedom is left."""
     tested = (df_between > 0) & (df_within > 0) & (between > 0.0)
     df_between, df_within = np.where(tested, df_between, 1.0), np.where(tested, df_within, 1.0)
     with np.errstate(divide="ignore"):
@@ -111,7 +111,7 @@ def _log_p(test: FTest) -> Floats:
 
 
 def _log_tail(test: FTest) -> Floats:
-    """The same of large F: the incomplete beta function's first term, continued geometrically."""
+    """Logarithm of the p-value of a large F: first term of the series, continued geometrically."""
     F, d1, d2 = test
     a, b, x = d2 / 2.0, d1 / 2.0, d2 / (d2 + d1 * F)
     with np.errstate(divide="ignore"):
@@ -122,12 +122,12 @@ def _log_tail(test: FTest) -> Floats:
 def _nominal_log_p(
     codes: npt.NDArray[np.float32], target: npt.NDArray[np.generic], regression: bool
 ) -> float:
-    """Levels against the target; a missing value is a level, as it is to the trees."""
+    """Test of levels against the target; missing values are a level, as in the trees."""
     levels, code = np.unique(codes, return_inverse=True)
     if len(levels) < 2:
         return 0.0
     if regression:
-        # From one of the targets: those of a constant target are then exactly zero.
+        # Shifted by one of the targets, so that a constant target is exactly zero.
         values = target.astype(np.float64)[:, None] - np.float64(target[0])
         groups = [values[code == level] for level in range(len(levels))]
         return float(_log_p(_one_way(groups))[0])

@@ -1,4 +1,4 @@
-"""Missing values of a column from its known ones: means and votes of weighted rows."""
+"""Imputes missing values of a column by weighted means and votes of its known values."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ class KnownColumn(Protocol):
 
     @property
     def rough(self) -> Any:
-        """The value that fills without looking at rows."""
+        """Imputed value that does not depend on rows."""
         ...
 
     def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Value for each row of weights of the column's rows, and whether any of them has one."""
+        """Value for each row of weights of the column's rows, and whether any of them is known."""
         ...
 
     def change(self, before: Array, after: Array) -> float:
@@ -35,11 +35,11 @@ class KnownColumn(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class KnownNumbers:
-    """A numeric column: the weighted mean."""
+    """A numeric column, imputed by the weighted mean."""
 
-    rough: float  # median
-    offset: Floats  # known values from the median, 0 where missing
-    present: Floats  # 1 or 0
+    rough: float  # the median
+    offset: Floats  # known values minus the median, 0 where missing
+    present: Floats  # 1 if known, else 0
     spread: float
 
     def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
@@ -50,25 +50,25 @@ class KnownNumbers:
         return self.rough + mean, is_known
 
     def change(self, before: Array, after: Array) -> float:
-        """In standard deviations of the known values."""
+        """Sum of the absolute differences, in standard deviations of the known values."""
         return float(np.abs(after - before).sum()) / self.spread if self.spread > 0.0 else 0.0
 
 
 @dataclass(frozen=True, eq=False)
 class KnownLabels:
-    """A nominal column: the weighted vote."""
+    """A nominal column, imputed by the weighted vote."""
 
-    rough: Any  # commonest
+    rough: Any  # the most frequent label
     labels: npt.NDArray[np.object_]
     votes: sp.csr_array  # rows x labels: 1 for the label a row has
 
     def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
-        """Label of the largest weight; of equals the first in the order of labels."""
+        """Label of the largest weight; ties go to the first label."""
         shares = (weights @ self.votes).toarray()
         return self.labels[shares.argmax(axis=1)], shares.max(axis=1) > 0.0
 
     def change(self, before: Array, after: Array) -> float:
-        """Labels that differ."""
+        """Number of labels that differ."""
         return float(np.count_nonzero(after != before))
 
 

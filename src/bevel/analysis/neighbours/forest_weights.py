@@ -1,4 +1,4 @@
-"""The forest as adaptive nearest neighbours (Lin and Jeon): which training rows vote for a row."""
+"""The forest as adaptive nearest neighbours (Lin and Jeon): weights of the training rows."""
 
 from __future__ import annotations
 
@@ -35,18 +35,18 @@ def forest_weights(
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
-        Fitted, with any projection.
+        A fitted forest, with any projection.
     X_train, y_train : array-like
         The rows of the fit and their targets, in the order of the fit.
     X : array-like of shape (n_rows, n_features), default=None
-        Rows. None: the training rows, each by the trees whose bags it is out of.
+        Rows to predict. None: the training rows, each by the trees whose bags it is out of.
     sample_weight : array-like of shape (n_train,), default=None
         Weights of the training rows, if the fit had any. Class weights are known from the forest.
 
     Returns
     -------
     csr_matrix of shape (n_rows, n_train)
-        Weights. A training row that was in every bag has none itself when `X` is None.
+        Weights. A training row that was in every bag has no weights if `X` is None.
 
     Examples
     --------
@@ -102,7 +102,7 @@ class VotingPoints(PrintedResult):
     rows : ndarray of int
         Numbers of the training rows.
     weights : ndarray of float
-        Their weights.
+        Weights of these rows.
     """
 
     rows: npt.NDArray[np.intp]
@@ -113,7 +113,7 @@ class VotingPoints(PrintedResult):
 
     @property
     def effective_number(self) -> float:
-        """Rows of equal weight whose mean would vary as much: 1 / sum of squared weights."""
+        """Effective sample size of the weights: 1 / sum of squared weights."""
         return float(1.0 / np.square(self.weights).sum()) if len(self) else 0.0
 
     def to_pandas(self) -> Any:
@@ -134,14 +134,14 @@ def voting_points(weights: sp.csr_matrix, row: int = 0) -> VotingPoints:
     Parameters
     ----------
     weights : csr_matrix of shape (n_rows, n_train)
-        From `forest_weights`.
+        Matrix from `forest_weights`.
     row : int, default=0
-        Which of the rows.
+        Position of the row.
 
     Returns
     -------
     VotingPoints
-        Heaviest first; of equal ones the lower number.
+        Training rows by descending weight; ties go to the lower number.
 
     Examples
     --------

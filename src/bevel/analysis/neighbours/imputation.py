@@ -1,4 +1,4 @@
-"""Missing values filled in from the rows that a forest finds alike."""
+"""Imputes missing values from the rows that are similar by the proximity of a forest."""
 
 from __future__ import annotations
 
@@ -31,38 +31,38 @@ Missing = Sequence[npt.NDArray[np.bool_]]  # one mask for each column
 
 
 class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Fill missing values by proximity, in Breiman's rounds.
+    """Impute missing values by proximity, in Breiman's rounds.
 
-    Missing values are first filled with the column's median or commonest label. Then, in each
+    Missing values are first filled with the column's median or most frequent label. Then, in each
     round, a forest is grown on the filled table, and a missing number becomes the mean of the
     column's known values, a missing label their vote, each weighted by the proximity of its row.
 
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        The forest to grow in each round; it is cloned. Its `categorical_features` say which
-        columns are nominal.
+        Forest to grow in each round; it is cloned. Its `categorical_features` define the nominal
+        columns.
     kind : {"oob", "in_bag", "all"}, default="oob"
-        Trees that count for a row. "oob": values are filled in by trees that have not
-        learnt from the row or its target. With "all", as Breiman has it, trees that know the
-        target choose the rows to fill from, and the filled values give it away.
+        Trees that count for a row. "oob": values are imputed by trees that have not learnt from
+        the row or its target. With "all", as in Breiman's method, the proximities depend on the
+        target, which leaks into the imputed values.
     n_rounds : int, default=5
-        Forests to grow.
+        Number of forests to grow.
 
     Attributes
     ----------
     changes_ : ndarray of float64, shape (n_rounds,)
-        Mean change of a filled value in each round: in standard deviations of its column's known
+        Mean change of an imputed value in each round: in standard deviations of its column's known
         values, or 1 for another label.
     n_missing_ : int
-        Missing values of the table of the fit.
+        Number of missing values in the table of the fit.
 
     Notes
     -----
-    `fit_transform` fills the rows it learns from. `transform` fills new rows: from the rows of the
-    fit, by the last forest, without targets; so rows of a test set are filled unseen. Calling it
-    on the rows of the fit treats them as new ones. A value whose row shares no leaf with a row
-    that has one keeps its last filling. Rows count alike: weights of a later fit play no part.
+    `fit_transform` imputes the rows it learns from. `transform` imputes new rows, such as those of
+    a test set, from the rows of the fit, by the last forest and without targets. Calling it on the
+    rows of the fit treats them as new ones. A value whose row shares no leaf with a row that has a
+    value keeps its last imputation. Rows count equally: weights of a later fit are not used.
 
     References
     ----------
@@ -88,20 +88,20 @@ class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # ty
         self.n_rounds = n_rounds
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Learn to fill rows like these; X and y as in `fit_transform`."""
+        """Learn to impute rows like these; X and y as in `fit_transform`."""
         self.fit_transform(X, y)
         return self
 
     @whole_or_not_at_all
     def fit_transform(self, X: Any, y: Any = None) -> Any:
-        """Fill the missing values of training rows.
+        """Impute the missing values of training rows.
 
         Parameters
         ----------
         X : array or data frame of shape (n_rows, n_features)
             Training rows; NaN and None are missing.
         y : array-like of shape (n_rows,)
-            Their targets.
+            Targets of the rows.
 
         Returns
         -------
@@ -125,7 +125,7 @@ class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # ty
         return put_back(X, filled, missing)
 
     def transform(self, X: Any) -> Any:
-        """Fill the missing values of new rows from the rows of the fit.
+        """Impute the missing values of new rows from the rows of the fit.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # ty
         if isinstance(table, SparseTable):
             required = "an array or a data frame"
             raise wrong_type("X of ProximityImputer", required, X, "Pass X.toarray().")
-        if not isinstance(X, Columns):  # which scikit-learn cannot read; the forest compares names
+        if not isinstance(X, Columns):  # unknown to scikit-learn; the forest compares names
             validate_data(self, table.native, reset=reset, skip_check_array=True)
         return table
 
@@ -201,10 +201,10 @@ def _refill(
     table: LeafTable,
     leaves: npt.NDArray[np.int32] | None = None,
 ) -> Columns:
-    """Fill missing values anew, of the table's own rows or of others with the given leaves."""
+    """Impute missing values again, in the table's own rows or in others with the given leaves."""
     values = [column.copy() for column in filled.values]
     rows = np.flatnonzero(np.any(missing, axis=0))
-    # A row's own weight on itself meets no known value where it has none.
+    # The weight of a row on itself has no effect where its value is missing.
     for block, weights in table.of_new((table.leaves if leaves is None else leaves)[rows]):
         for column, where, each in zip(values, missing, known, strict=True):
             lacking = where[rows[block]]

@@ -17,16 +17,16 @@ from bevel.forest.bags import check_leaves_rows_out
 
 __all__ = ["KINDS", "NO_LEAF", "LeafTable", "check_kind", "read_leaves", "stack"]
 
-# Kind of proximity: the trees that count for a row.
+# Kinds of proximity: the trees that count for a row.
 KINDS = {"oob": "out of bag", "in_bag": "in bag", "all": "all trees"}
-NO_LEAF = -1  # of a row in a tree that does not count for it
-# Rows of one call of the core: a signal waits no longer, and dense blocks stay small.
+NO_LEAF = -1  # leaf of a row in a tree that does not count for it
+# Rows of one call of the core: signals are handled between calls, and dense blocks stay small.
 BLOCK_ROWS = 1024
 
 
 @dataclass(frozen=True, eq=False)
 class LeafTable:
-    """Rows with the leaves they are in.
+    """Rows with their leaves.
 
     Attributes
     ----------
@@ -35,9 +35,9 @@ class LeafTable:
     leaves : ndarray of int32, shape (n, n_trees)
         Leaf of each row in each tree; -1 where the tree does not count for the row.
     kind : {"oob", "in_bag", "all"}
-        Which trees count.
+        Trees that count for a row.
     sharing : LeafSharing
-        The same by leaf.
+        Rows by leaf.
     """
 
     analysed: AnalysedForest
@@ -47,12 +47,12 @@ class LeafTable:
 
     @property
     def n_rows(self) -> int:
-        """Rows of the table."""
+        """Number of rows of the table."""
         return len(self.leaves)
 
     @property
     def n_trees(self) -> int:
-        """Trees of the forest."""
+        """Number of trees of the forest."""
         return int(self.leaves.shape[1])
 
     def blocks(self, k: int | None = None) -> Iterator[tuple[slice, sp.csr_array]]:
@@ -64,7 +64,7 @@ class LeafTable:
         return self._answer(self.leaves, 0, k)
 
     def own(self, k: int | None = None) -> sp.csr_array:
-        """The same in one piece."""
+        """Proximities of the table's own rows as one matrix."""
         return stack(self.blocks(k))
 
     def of_new(
@@ -72,14 +72,14 @@ class LeafTable:
     ) -> Iterator[tuple[slice, sp.csr_array]]:
         """Proximities of other rows to those of the table, some at a time.
 
-        Leaves of rows that no tree has seen, or some of the table's own `leaves`.
+        The leaves are those of rows that no tree has seen, or some of the table's own `leaves`.
         """
         return self._answer(leaves, None, k)
 
     def indicator(self) -> sp.csr_array:
-        """Whether each row is in each leaf of the forest, over the nodes of all trees.
+        """Indicator of the leaves of each row, over the nodes of all trees.
 
-        With Z for it, the matrix of proximities by all trees is Z Zᵀ / n_trees.
+        If Z is this matrix, the proximities by all trees are Z Zᵀ / n_trees.
         """
         nodes = self.leaves + self.analysed.forest.tree_offset[:-1]
         counts = self.leaves != NO_LEAF
@@ -102,7 +102,7 @@ class LeafTable:
 
 
 def stack(blocks: Iterator[tuple[slice, sp.csr_array]]) -> sp.csr_array:
-    """Blocks of rows as one matrix."""
+    """Join blocks of rows to one matrix."""
     return sp.csr_array(sp.vstack([block for _, block in blocks]))
 
 
@@ -116,9 +116,9 @@ def read_leaves(analysed: AnalysedForest, X: Any, y: Any, kind: str) -> LeafTabl
     X : table of shape (n, p)
         Any rows for "all"; the rows of the fit for "oob" and "in_bag".
     y : array-like of shape (n,) or None
-        Targets of the fit; not looked at for "all".
+        Targets of the fit; ignored for "all".
     kind : {"oob", "in_bag", "all"}
-        Which trees count for a row.
+        Trees that count for a row.
     """
     check_kind(kind)
     if analysed.fitted.isolation is not None and kind != "all":
@@ -149,7 +149,7 @@ def _leaves_by_bag(analysed: AnalysedForest, X: Any, y: Any, kind: str) -> npt.N
 
 
 def check_kind(kind: object) -> None:
-    """Raise if this is no kind of proximity."""
+    """Raise for unknown kinds of proximity."""
     if not isinstance(kind, str) or kind not in KINDS:
         required = '"oob", "in_bag" or "all"'
         raise wrong_value("kind", required, kind, 'Write for example kind="oob".')

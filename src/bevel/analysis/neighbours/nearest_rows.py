@@ -1,4 +1,4 @@
-"""The training rows that a forest finds most like a new row."""
+"""The training rows that are nearest to a new row by proximity."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["NearestRows", "nearest_rows"]
 
-SHOWN = 5  # rows and neighbours of a table that is printed
+SHOWN = 5  # rows and neighbours in a printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class NearestRows(PrintedResult):
-    """Nearest rows of new rows; `nearest_rows` finds them.
+    """Nearest rows of new rows, from `nearest_rows`.
 
     Attributes
     ----------
     rows : ndarray of int64, shape (n_new, k)
-        Position of each new row's nearest rows, nearest first, of equally near ones the first; -1
+        Positions of each new row's nearest rows, nearest first, ties by position; -1
         where fewer than `k` rows share a leaf with it.
     proximity : ndarray of float64, shape (n_new, k)
-        Their proximities; 0 where there is no row.
+        Proximities of these rows; 0 where there is no row.
     kind : {"oob", "in_bag", "all"}
         Trees that count for a row of the table; all count for a new row.
     """
@@ -64,28 +64,28 @@ class NearestRows(PrintedResult):
 def nearest_rows(
     forest: object, X: Any, new: Any, y: Any = None, *, kind: str = "oob", k: int = 10
 ) -> NearestRows:
-    """Rows of X that new rows share the largest part of their leaves with.
+    """Rows of X that share most leaves with new rows.
 
     Parameters
     ----------
     forest : fitted forest of Bevel
-        Classifier or regressor.
+        A fitted classifier or regressor.
     X : table of shape (n_rows, n_features)
-        Rows to look among. For "oob" and "in_bag" those of the fit, in their order.
+        Rows to search. For "oob" and "in_bag" those of the fit, in their order.
     new : table of shape (n_new, n_features)
         Rows that the forest was not grown on.
     y : array-like of shape (n_rows,), default=None
-        Targets of the fit; "all" does not look at them.
+        Targets of the fit; ignored for "all".
     kind : {"oob", "in_bag", "all"}, default="oob"
         Trees that count for a row of X: those that have not seen it, as no tree has seen a new row,
         those that have, or all of them.
     k : int, default=10
-        Rows to find for each new row.
+        Number of rows to find for each new row.
 
     Returns
     -------
     NearestRows
-        Positions in X and proximities, nearest first.
+        Result with positions in X and proximities, nearest first.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def nearest_rows(
 def nearest_first(
     found: sp.csr_array, k: int
 ) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
-    """Columns and values of a sparse matrix's rows, largest values first, -1 and 0 beyond them."""
+    """Columns and values of a sparse matrix's rows, largest values first, padded with -1 and 0."""
     length = np.diff(found.indptr)
     row = np.repeat(np.arange(found.shape[0]), length)
     order = np.lexsort((found.indices, -found.data, row))

@@ -1,4 +1,4 @@
-"""Lin and Jeon's Theorems 1 to 3: how many potential nearest neighbours, and what error is left."""
+"""Lin and Jeon's Theorems 1 to 3: potential nearest neighbours, and a bound on the error."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def expected_potential_neighbours(
 ) -> float:
     """Expected number of k-potential nearest neighbours among uniform rows.
 
-    Of the origin of [0, 1]^d, the exact A_k(n, d, 0, 1), whose leading term is k (log n)^(d − 1) /
+    For the origin of [0, 1]^d, the exact A_k(n, d, 0, 1), whose leading term is k (log n)^(d − 1) /
     (d − 1)! (Theorem 1). A row is a k-PNN if fewer than k others are in the rectangle between it
     and the target, whose volume V is the product of d uniform numbers: A_k = n E[P(Bin(n − 1, V) <
     k)]. In the middle of the cube there are 2^d quadrants, each with rows and a rectangle of its
@@ -34,7 +34,7 @@ def expected_potential_neighbours(
     k : int, default=1
         Terminal node size.
     corner : bool, default=True
-        The target is the origin, which has the fewest; False: the centre of the cube.
+        Whether the target is the origin, which has the fewest; False: the centre of the cube.
 
     Returns
     -------
@@ -61,7 +61,7 @@ def expected_potential_neighbours(
         return float(n)
     if corner:
         return _at_corner(n, d, k)
-    # Rows fall into the quadrants of the centre alike; each is a cube with the target at a corner.
+    # Rows are uniform over the quadrants of the centre; each is a cube with the target at a corner.
     counts = np.arange(n + 1)
     log_share = _log_binomial(n, counts, 0.5**d)
     likely = np.flatnonzero(log_share > -40.0)
@@ -70,7 +70,7 @@ def expected_potential_neighbours(
 
 
 def mean_squared_error_bound(n_rows: int, n_features: int, k: int = 1, *, noise: float) -> float:
-    """Lower bound of the mean squared error of forests whose splits do not look at the targets.
+    """Lower bound on the mean squared error of forests whose splits do not depend on the targets.
 
     An average with weights W_i that sum to one over the k-PNNs, chosen without the targets, has at
     least the variance σ² Σ W_i² ≥ σ² / (their number). By Jensen's inequality MSE ≥ σ² / A_k(n, d,
@@ -80,9 +80,9 @@ def mean_squared_error_bound(n_rows: int, n_features: int, k: int = 1, *, noise:
     Parameters
     ----------
     n_rows, n_features, k
-        As in `expected_potential_neighbours`.
+        Parameters as in `expected_potential_neighbours`.
     noise : float
-        σ, the standard deviation of the targets around what is estimated.
+        σ, the standard deviation of the targets around their expectation.
 
     Returns
     -------
@@ -106,17 +106,17 @@ def mean_squared_error_bound(n_rows: int, n_features: int, k: int = 1, *, noise:
 
 
 def _at_corner(n: int, d: int, k: int) -> float:
-    """n E[P(Bin(n − 1, V) < k)], V = e^−T with T of the gamma distribution of d.
+    """n E[P(Bin(n − 1, V) < k)], V = e^−T, where T has the gamma distribution of shape d.
 
     P(Bin(n − 1, v) = j) integrates over T to a sum of alternating terms that cancel; the integral
     over t is smooth, and the trapezoidal rule on a transformed axis gives it to 1e-9.
     """
     if d == 1:
         return float(k)
-    # t = exp(s) covers (0, ∞); the integrand dies at both ends faster than any power.
+    # t = exp(s) covers (0, ∞); the integrand decays at both ends faster than any power.
     s = np.linspace(-25.0, math.log(60.0 + 3.0 * d + 6.0 * math.log(n + 1.0)), 8001)
     t = np.exp(s)
-    log_density = (d - 1) * s - t - math.lgamma(d) + s  # of T, times dt/ds
+    log_density = (d - 1) * s - t - math.lgamma(d) + s  # density of T, times dt/ds
     log_v, log_rest = -t, np.log(-np.expm1(-t))
     below = np.zeros_like(t)
     for j in range(k):

@@ -17,24 +17,24 @@ from bevel.data.target import read_labels
 __all__ = ["OutlierScores", "outlier_scores"]
 
 
-SHOWN = 5  # rows of a table that is printed
+SHOWN = 5  # rows in a printed table
 LARGE = 10.0  # Breiman's advice
-ROUNDING = 1e-12  # of sums of squares, relative
+ROUNDING = 1e-12  # relative rounding error of sums of squares
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class OutlierScores(PrintedResult):
-    """How far rows are from their class; `outlier_scores` makes them.
+    """Distances of rows from their class, from `outlier_scores`.
 
     Attributes
     ----------
     scores : ndarray of float64, shape (n,)
-        In absolute deviations above the median of the row's class; large: an outlier. NaN for
-        rows that no tree counts for, such as those that are in every bag.
+        Scores in absolute deviations above the median of the row's class; large: an outlier. NaN
+        for rows that no tree counts for, such as those that are in every bag.
     raw : ndarray of float64, shape (n,)
         n / Σ proximity² over the rows of the class, the row itself included; from 1 to n, or NaN.
     kind : {"oob", "in_bag", "all"}
-        Which trees count for a row.
+        Trees that count for a row.
     """
 
     scores: Floats
@@ -57,14 +57,14 @@ class OutlierScores(PrintedResult):
 
 
 def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") -> OutlierScores:
-    """Breiman's measure of how unlike the other rows of its class a row is.
+    """Breiman's outlier measure of each row within its class.
 
     Parameters
     ----------
     forest : fitted forest of Bevel
         Classifier, or regressor, whose rows count as one class.
     X : table of shape (n_rows, n_features)
-        Rows. For "oob" and "in_bag" those of the fit, in their order.
+        Rows to score. For "oob" and "in_bag" those of the fit, in their order.
     y : array-like of shape (n_rows,), default=None
         Classes of the rows, or targets of the fit; not needed for a regressor with "all".
     kind : {"oob", "in_bag", "all"}, default="oob"
@@ -73,14 +73,14 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     Returns
     -------
     OutlierScores
-        A score for each row; above 10 it deserves a look.
+        Score for each row; scores above 10 suggest an outlier.
 
     Notes
     -----
     The raw measure of a row is n over the sum of its squared proximities to the rows of its class;
-    from it the median of the class is subtracted, and the rest is divided by the class's median
-    absolute deviation from the median. Where that is 0, the mean absolute deviation takes its
-    place, and where all rows are alike, scores are 0.
+    the median of the class is subtracted from it, and the rest is divided by the class's median
+    absolute deviation from the median. Where that is 0, the mean absolute deviation is used
+    instead, and where all rows are alike, scores are 0.
 
     Examples
     --------
@@ -97,7 +97,7 @@ def outlier_scores(forest: object, X: Any, y: Any = None, *, kind: str = "oob") 
     codes = _classes(analysed, y, table.n_rows)
     raw = table.n_rows / _squares_within(table, codes)
     evaluated = (table.leaves != NO_LEAF).any(axis=1)
-    raw[~evaluated] = np.nan  # near nothing but itself, of which nothing follows
+    raw[~evaluated] = np.nan  # similar only to itself: nothing can be inferred
     scores = np.full(table.n_rows, np.nan)
     for code in np.unique(codes[evaluated]):
         own = evaluated & (codes == code)

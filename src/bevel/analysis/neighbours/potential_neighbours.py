@@ -28,14 +28,14 @@ def potential_neighbours(forest: Any, X_train: Any, X: Any, k: int) -> sp.csr_ma
     Parameters
     ----------
     forest : ObliqueForestClassifier or ObliqueForestRegressor
-        Fitted with axis-aligned splits of numeric features. Raises for others: their leaves are no
+        Forest with axis-aligned splits of numeric features. Raises for others, whose leaves are not
         hyperrectangles.
     X_train : array-like of shape (n_train, n_features)
         Training rows, without missing values.
     X : array-like of shape (n_rows, n_features)
-        Rows, without missing values.
+        Rows to find neighbours of, without missing values.
     k : int
-        Neighbours, one or more.
+        Number of neighbours, at least one.
 
     Returns
     -------
@@ -96,15 +96,15 @@ def _complete(analysed: AnalysedForest, name: str, rows: Any) -> Float32s:
 
 
 def _near(places: Float32s, n_at: npt.NDArray[np.int64], target: Float32s, k: int) -> Bools:
-    """Whether the points at each place, of which there are `n_at`, are k-PNNs of the target.
+    """Whether the points at each position, of which there are `n_at`, are k-PNNs of the target.
 
-    Places are visited in an order in which those inside a hyperrectangle come before the one that
-    spans it. Those with k points or more inside need not be visited: the first k points inside any
-    hyperrectangle are at places that have fewer than k inside their own.
+    Positions are visited in an order in which those inside a hyperrectangle come before the one
+    that spans it. Those with k points or more inside need not be visited: the first k points inside
+    any hyperrectangle are at positions that have fewer than k inside their own.
     """
     offset = places.astype(np.float64) - target
     order = np.lexsort((*np.abs(offset).T, np.abs(offset).sum(axis=1)))
-    inside = np.zeros(len(places), np.int64)  # points at other places, so far
+    inside = np.zeros(len(places), np.int64)  # points at positions visited so far
     left = order
     while len(left):
         place, left = left[0], left[1:]

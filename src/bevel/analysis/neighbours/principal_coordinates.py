@@ -20,12 +20,12 @@ from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
 
 
-LARGEST_DENSE = 2000  # rows: beyond, Lanczos' method takes less time than all eigenvalues
+LARGEST_DENSE = 2000  # rows; for more, Lanczos' method is faster than all eigenvalues
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class PrincipalCoordinates(PrintedResult):
-    """Rows in the principal coordinates of their distances; `principal_coordinates` makes them.
+    """Rows in the principal coordinates of their distances, from `principal_coordinates`.
 
     Attributes
     ----------
@@ -33,11 +33,11 @@ class PrincipalCoordinates(PrintedResult):
         Position of each row; columns are centred and uncorrelated, and their squares sum to the
         eigenvalues.
     eigenvalues : ndarray of float64, shape (n_components,)
-        Largest ones of the centred matrix, descending.
+        Largest eigenvalues of the centred matrix, descending.
     explained : ndarray of float64, shape (n_components,)
-        Share of the total variation: of the sum of all eigenvalues.
+        Share of the total variation, the sum of all eigenvalues.
     kind : {"oob", "in_bag", "all"}
-        Which trees count for a row.
+        Trees that count for a row.
     """
 
     coordinates: Floats
@@ -66,15 +66,15 @@ def principal_coordinates(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        Classifier or regressor.
+        A fitted classifier or regressor.
     X : table of shape (n_rows, n_features)
-        Rows. For "oob" and "in_bag" those of the fit, in their order.
+        Rows to place. For "oob" and "in_bag" those of the fit, in their order.
     y : array-like of shape (n_rows,), default=None
-        Targets of the fit; "all" does not look at them.
+        Targets of the fit; ignored for "all".
     kind : {"oob", "in_bag", "all"}, default="oob"
         Trees that count for a row.
     n_components : int, default=2
-        Dimensions.
+        Number of dimensions.
 
     Returns
     -------
@@ -85,9 +85,9 @@ def principal_coordinates(
     -----
     The squared distances D² = 1 − P are centred, −½ J D² J = ½ J P J with J = I − 11ᵀ/n, and the
     coordinates are eigenvectors times the square roots of their eigenvalues. The sign of a
-    coordinate means nothing; here its largest entry is positive. By all trees P is positive
+    coordinate is arbitrary; here its largest entry is positive. By all trees P is positive
     semidefinite; out-of-bag proximities, whose pairs depend on different trees, may have small
-    negative eigenvalues, which count in the sum that `explained` is a share of.
+    negative eigenvalues, which are part of the sum in `explained`.
 
     Examples
     --------
@@ -109,7 +109,7 @@ def principal_coordinates(
     vectors = np.pad(vectors, ((0, 0), (0, lacking)))
     largest = np.take_along_axis(vectors, np.abs(vectors).argmax(axis=0)[None], axis=0)
     coordinates = vectors * np.where(largest < 0.0, -1.0, 1.0) * np.sqrt(eigenvalues)
-    # Rows that all share their leaves differ in nothing.
+    # Rows that share all leaves have no variation.
     explained = eigenvalues / total if total > 1e-12 * table.n_rows else np.zeros(n_components)
     return PrincipalCoordinates(coordinates, eigenvalues, explained, kind)
 
@@ -121,20 +121,20 @@ def _solve_dense(table: LeafTable, n_components: int) -> tuple[Floats, Floats, f
     matrix -= matrix.mean(axis=1)[:, None]
     first, last = table.n_rows - n_components, table.n_rows - 1
     values, vectors = scipy.linalg.eigh(matrix, subset_by_index=(first, last))
-    if len(values) < n_components:  # LAPACK may find fewer than asked for among equal eigenvalues
+    if len(values) < n_components:  # LAPACK may find too few among equal eigenvalues
         values, vectors = (found[..., first:] for found in scipy.linalg.eigh(matrix))
     return values[::-1], vectors[:, ::-1], float(np.trace(matrix))
 
 
 def _solve_sparse(table: LeafTable, n_components: int) -> tuple[Floats, Floats, float]:
-    """The same by products with the matrix, which is never made dense."""
+    """Largest eigenvalues, vectors and their sum, by products with the matrix, never made dense."""
     n = table.n_rows
     multiply = _multiplier(table)
     centred = scipy.sparse.linalg.LinearOperator(
         (n, n), matvec=lambda v: _centre(multiply(_centre(v))) / 2.0, dtype=np.float64
     )
     start = _centre(np.random.default_rng(0).standard_normal(n))
-    # The largest, not those of the largest size: out of bag some are far below zero.
+    # The largest in value, not in magnitude: out of bag some are far below zero.
     values, vectors = scipy.sparse.linalg.eigsh(
         centred, min(n_components, n - 1), which="LA", v0=start
     )
@@ -146,14 +146,14 @@ def _solve_sparse(table: LeafTable, n_components: int) -> tuple[Floats, Floats, 
 def _multiplier(table: LeafTable) -> Callable[[Floats], Floats]:
     """Product of the matrix of proximities with a vector.
 
-    By all trees the matrix is Z Zᵀ / n_trees, with Z the leaves of the rows; otherwise the pairs
-    that share a leaf are written out.
+    By all trees the matrix is Z Zᵀ / n_trees, where Z indicates the leaves of the rows; otherwise
+    the pairs that share a leaf are stored.
     """
     if table.kind == "all":
         Z = table.indicator()
         back = Z.T.tocsr()
         return lambda v: np.asarray(Z @ (back @ v)) / table.n_trees
-    # Above the diagonal of ones, which is half of the memory, and never in one piece.
+    # The upper triangle only, which halves the memory, in blocks.
     blocks = [(rows, sp.triu(P, rows.start + 1, "csr")) for rows, P in table.blocks()]
 
     def multiply(v: Floats) -> Floats:

@@ -22,24 +22,24 @@ from bevel.extras import import_optional
 __all__ = ["Prototypes", "prototypes"]
 
 
-SHOWN = 6  # features of a table that is printed
+SHOWN = 6  # features in a printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Prototypes(PrintedResult):
-    """Typical rows of classes; `prototypes` finds them. One entry for each prototype.
+    """Typical rows of classes, from `prototypes`, with one entry for each prototype.
 
     Attributes
     ----------
     labels : ndarray of shape (m,)
         Class of each prototype; those of one class follow each other, the most typical first.
     rows : ndarray of int64, shape (m,)
-        The row in the middle of each.
+        Central row of each prototype.
     members : tuple of ndarray of int64
-        Rows that each is made of: the middle and those of its `k` nearest rows that are of its
+        Rows of each prototype: the central row and those of its `k` nearest rows that are of its
         class.
     centre, low, high : Columns of m rows
-        Median and quartiles of the members' features, in the units of X; the commonest label in
+        Median and quartiles of the members' features, in the units of X; the most frequent label in
         nominal columns, which have no quartiles (None).
     """
 
@@ -76,33 +76,33 @@ class Prototypes(PrintedResult):
 def prototypes(
     forest: object, X: Any, y: Any, *, kind: str = "oob", k: int = 20, n_per_class: int = 1
 ) -> Prototypes:
-    """Typical rows of each class, by Breiman's recipe.
+    """Typical rows of each class, by Breiman's method.
 
     Parameters
     ----------
     forest : fitted ObliqueForestClassifier
-        A regressor has no classes and is refused.
+        A fitted classifier; raises for a regressor, which has no classes.
     X : table of shape (n_rows, n_features)
-        Rows. For "oob" and "in_bag" those of the fit, in their order.
+        Rows to choose from. For "oob" and "in_bag" those of the fit, in their order.
     y : array-like of shape (n_rows,)
-        Their classes.
+        Classes of the rows.
     kind : {"oob", "in_bag", "all"}, default="oob"
         Trees that count for a row.
     k : int, default=20
-        Nearest rows to look at.
+        Number of nearest rows to consider.
     n_per_class : int, default=1
-        Prototypes of each class; fewer where a class has no rows left.
+        Number of prototypes of each class; fewer where a class has no rows left.
 
     Returns
     -------
     Prototypes
-        Middle row, members, median and quartiles of each.
+        Central row, members, median and quartiles of each prototype.
 
     Notes
     -----
-    The middle of a class is its row with the most rows of the class among its `k` nearest; of
-    several, the one whose proximities to them have the largest sum. For a further prototype rows
-    that an earlier one is made of are neither middles nor counted.
+    The central row of a class has the most rows of the class among its `k` nearest; ties go to the
+    row whose proximities to them have the largest sum. For further prototypes, members of earlier
+    ones are neither central rows nor counted.
 
     Examples
     --------
@@ -147,7 +147,7 @@ def _check_classes(analysed: AnalysedForest, y: Any) -> None:
 def _of_class(
     near: sp.csr_array, is_member: npt.NDArray[np.bool_], n_most: int
 ) -> list[tuple[int, Ints64]]:
-    """Middle and members of the prototypes of a class."""
+    """Central rows and members of the prototypes of a class."""
     free = is_member.copy()
     found: list[tuple[int, Ints64]] = []
     is_near = near.copy()
@@ -156,7 +156,7 @@ def _of_class(
         counted = free.astype(np.float64)
         count, total = is_near @ counted, near @ counted
         candidates = np.flatnonzero(free)
-        # lexsort is stable, and the last key counts most: of equals the first row.
+        # The last key of lexsort is the primary one; it is stable, so ties go to the first row.
         best = candidates[np.lexsort((-total[candidates], -count[candidates]))[0]]
         around = near.indices[near.indptr[best] : near.indptr[best + 1]]
         members = np.sort(np.append(around[free[around]], best)).astype(np.int64)
@@ -166,7 +166,7 @@ def _of_class(
 
 
 def _summary(columns: Columns, members: tuple[Ints64, ...], share: float) -> Columns:
-    """A quantile of the members' numbers; their commonest labels, for the median only."""
+    """A quantile of the members' numbers; their most frequent labels, for the median only."""
     values = []
     for column in columns.values:
         is_nominal = column.dtype.kind == "O"

@@ -1,4 +1,4 @@
-"""Proximity: how often two rows end up in the same leaf."""
+"""Proximity: the share of trees in which two rows are in the same leaf."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ LARGEST_DENSE = 20_000  # rows: 3 GiB
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Proximity(PrintedResult):
-    """Proximities of rows; `proximity` makes them.
+    """Proximities of rows, from `proximity`.
 
     Attributes
     ----------
@@ -29,14 +29,14 @@ class Proximity(PrintedResult):
         Proximity of each pair, from 0 to 1; symmetric, with a diagonal of ones. Sparse if `k` was
         given.
     kind : {"oob", "in_bag", "all"}
-        Which trees count for a row.
+        Trees that count for a row.
     k : int or None
-        Nearest rows kept of each row; None: all.
+        Number of nearest rows kept of each row; None: all.
     n_trees : int
-        Trees of the forest.
+        Number of trees of the forest.
     n_pairs_without_tree : int or None
-        Pairs of rows that no tree counts for: their proximity, of which nothing is known, is 0.
-        None if `k` was given.
+        Number of pairs of rows that no tree counts for, whose unknown proximity is set to 0. None
+        if `k` was given.
     """
 
     matrix: npt.NDArray[np.float64] | sp.csr_array
@@ -77,18 +77,18 @@ def proximity(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        Classifier or regressor, slim ones included.
+        A fitted classifier or regressor, which may be slim.
     X : array, data frame or sparse matrix of shape (n_rows, n_features)
-        Rows. For "oob" and "in_bag" those of the fit, in their order.
+        Rows to compare. For "oob" and "in_bag" those of the fit, in their order.
     y : array-like of shape (n_rows,), default=None
-        Targets of the fit; "all" does not look at them.
+        Targets of the fit; ignored for "all".
     kind : {"oob", "in_bag", "all"}, default="oob"
         Trees that count for a row: those that have not seen it, those that have, or all of them. A
         pair is evaluated by the trees that count for both.
     k : int, default=None
         Keep, in a sparse matrix, the pairs in which one row is among the `k` nearest of the other;
-        of equally near rows the first ones. ``k=n_rows`` keeps all pairs that share a leaf. None
-        makes a dense matrix, of at most 20 000 rows.
+        ties go to the first rows. ``k=n_rows`` keeps all pairs that share a leaf. None makes a
+        dense matrix, of at most 20 000 rows.
 
     Returns
     -------
@@ -97,9 +97,9 @@ def proximity(
 
     Notes
     -----
-    Trees count alike, and so do rows, whatever their weights. No dense n × n matrix is made when
-    `k` is given: rows meet through their leaves, which takes time in proportion to the sum of
-    squares of the leaves' sizes.
+    Trees count equally, and so do rows, regardless of their weights. No dense n × n matrix is made
+    if `k` is given: rows are compared through their leaves, which takes time in proportion to the
+    sum of squares of the leaf sizes.
 
     Examples
     --------
@@ -118,7 +118,7 @@ def proximity(
         matrix = _dense(table)
         return Proximity(matrix, kind, None, table.n_trees, _count_pairs_without_tree(table))
     nearest = table.own(n_nearest)
-    # A pair is kept if either row chose it; both know the same proximity.
+    # A pair is kept if either row has chosen it; the proximity is symmetric.
     return Proximity(nearest.maximum(nearest.T).tocsr(), kind, n_nearest, table.n_trees, None)
 
 

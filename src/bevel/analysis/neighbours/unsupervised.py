@@ -1,4 +1,4 @@
-"""A forest without a target: it tells the rows of a table from rows with permuted columns."""
+"""A forest without a target, which discriminates rows from rows with permuted columns."""
 
 from __future__ import annotations
 
@@ -29,15 +29,15 @@ def unsupervised_forest(
     """Fit a forest to rows without labels, for proximities, maps and clusters of them.
 
     Each column is permuted by itself in a copy of the rows, which keeps its distribution and breaks
-    what columns have to do with each other. A forest that tells the rows from their copies learns
-    just that, and rows that it puts into the same leaves are alike (Breiman's synthetic class).
+    the dependence between columns. A forest that discriminates the rows from their copies learns
+    that dependence, and rows in the same leaves are similar (Breiman's synthetic class).
 
     Parameters
     ----------
     X : array, data frame or sparse matrix of shape (n_rows, n_features)
-        Rows.
+        Rows without labels.
     forest : ObliqueForestClassifier, default=None
-        A forest that is copied and fitted; None is ``ObliqueForestClassifier(oob_score=True)``.
+        Forest that is copied and fitted; None is ``ObliqueForestClassifier(oob_score=True)``.
     random_state : None, int or RandomState, default=None
         Seed of the permutations, and of the forest unless one is given.
 
@@ -46,8 +46,8 @@ def unsupervised_forest(
     ObliqueForestClassifier
         The fitted forest, with classes "permuted" and "real". Use ``kind="all"`` in `proximity`,
         `principal_coordinates` and `nearest_rows`, since the fit had more rows than X. An
-        out-of-bag accuracy near one half says that columns have little to do with each other, so
-        that proximities mean little.
+        out-of-bag accuracy near one half means that columns are nearly independent, so that
+        proximities mean little.
 
     Examples
     --------

@@ -1,1 +1,1 @@
-"""Rotations that make trees simple, and how complex trees are."""
+"""Rotations that make trees simple, and the complexity of trees."""

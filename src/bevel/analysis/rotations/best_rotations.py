@@ -1,4 +1,4 @@
-"""A multi-rotation forest grown again on the rotations that helped it most (thesis, 3.2.3)."""
+"""Refits a multi-rotation forest on its most important rotations (thesis, 3.2.3)."""
 
 from __future__ import annotations
 
@@ -21,19 +21,19 @@ __all__ = ["refit_best_rotations"]
 def refit_best_rotations(
     forest: Any, X: Any, y: Any, n_rotations: int, *, sample_weight: Any = None
 ) -> ObliqueForest:
-    """Grow a multi-rotation forest anew with the rotations of highest importance only.
+    """Refit a multi-rotation forest with the rotations of highest importance only.
 
-    Rotations are ranked by `importance(forest, "rotation")`. The features themselves always stay:
-    they count as one of the rotations, as they do in `P.MultiRotation`.
+    Rotations are ranked by `importance(forest, "rotation")`. The unrotated features are always
+    kept and count as one of the rotations, as in `P.MultiRotation`.
 
     Parameters
     ----------
     forest : fitted ObliqueForestClassifier or ObliqueForestRegressor
-        With ``projection=P.MultiRotation(...)``.
+        A forest with ``projection=P.MultiRotation(...)``.
     X, y : array-like
         Rows to fit, those of the forest or others with the same columns.
     n_rotations : int
-        Rotations to keep, from 1, which are the features alone, to those there are.
+        Number of rotations to keep; 1 keeps the unrotated features alone.
     sample_weight : array-like, default=None
         Weights of the rows.
 
@@ -41,10 +41,10 @@ def refit_best_rotations(
     -------
     object
         A new fitted estimator with the axes of the rotations as ``P.Custom(matrix)``, and with as
-        many draws per node as a multi-rotation forest of so many rotations, unless the forest had a
-        number of its own; else with the parameters of the forest, which is left as it is. Axes are
-        those of scaled features. Unless `scale` is None and other rows have another scale, the new
-        forest has the same directions.
+        many draws per node as a multi-rotation forest with `n_rotations` rotations, unless the
+        forest had a number of its own; otherwise with the parameters of the forest, which is not
+        changed. Axes are those of scaled features. Unless `scale` is None and other rows have
+        another scale, the new forest has the same directions.
 
     References
     ----------
@@ -64,7 +64,7 @@ def refit_best_rotations(
     multirotation = _multirotation(analysed)
     _check_number(n_rotations, int(multirotation.n_rotations))
     share = rotation(analysed).values
-    # The first view are the features themselves; what is no axis of a rotation comes last.
+    # The first view is the unrotated features; the last one is for other directions.
     order = np.argsort(-share[1 : multirotation.n_rotations], kind="stable")
     views = np.concatenate(([0], np.sort(1 + order[: n_rotations - 1])))
     refit: ObliqueForest = clone(analysed.estimator)
@@ -108,7 +108,7 @@ def _axes_of(analysed: AnalysedForest, views: np.ndarray[Any, np.dtype[np.int64]
 
 
 def _draws(analysed: AnalysedForest, n_rotations: int, projection: Custom) -> int:
-    """What "auto" is for so many rotations, and never more than there are axes and columns."""
+    """Value of "auto" for `n_rotations` rotations, limited by the number of axes and columns."""
     levels = analysed.forest.levels
     n_draws = MultiRotation(n_rotations).default_draws(len(levels), analysed.classes is None)
     n_numeric = int(np.count_nonzero(levels == 0))

@@ -19,7 +19,7 @@ __all__ = ["TreeComplexity", "tree_complexity"]
 
 @dataclass(frozen=True, eq=False, repr=False)
 class TreeComplexity(PrintedResult):
-    """How large the trees are.
+    """Sizes of the trees.
 
     Attributes
     ----------
@@ -30,7 +30,7 @@ class TreeComplexity(PrintedResult):
     depth : ndarray of int32, shape (n_trees,)
         Splits above the deepest leaf of each tree.
     n_rows : int
-        N: rows of the fit.
+        N, the number of rows of the fit.
     """
 
     complexity: npt.NDArray[np.float64]
@@ -40,7 +40,7 @@ class TreeComplexity(PrintedResult):
 
     @property
     def median(self) -> float:
-        """Median complexity, by which the paper compares forests."""
+        """Median complexity, which the paper uses to compare forests."""
         return float(np.median(self.complexity))
 
     def to_pandas(self) -> Any:
@@ -64,10 +64,10 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
     Parameters
     ----------
     forest : fitted ObliqueForestClassifier or ObliqueForestRegressor
-        The forest; a slim one will do.
+        A fitted forest, which may be slim.
     n_rows : int, default=None
-        Rows of the fit, N in the paper. None takes the number that the forest remembers, which one
-        made by `prune_trees` does not.
+        Rows of the fit, N in the paper. None takes the number stored in the forest, which a forest
+        from `prune_trees` lacks.
 
     Returns
     -------
@@ -75,7 +75,7 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
 
     References
     ----------
-    Blaser's thesis, formula 2.5 and section 2.4.1. It speaks of decision nodes, but counts 2J − 1
+    Blaser's thesis, formula 2.5 and section 2.4.1. It mentions decision nodes, but counts 2J − 1
     nodes for J leaves; so splits and leaves are counted here too.
 
     Examples

@@ -1,4 +1,4 @@
-"""Small trees of short splits that imitate a forest whose own splits are too long to read."""
+"""Small trees of short splits that imitate a forest with long splits."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ N_TREES = 100
 
 
 def forest_predictions(analysed: AnalysedForest, X: Any, rows: EvaluationRows) -> npt.NDArray[Any]:
-    """What the forest predicts, out of bag where that is known."""
+    """Predictions of the forest, out of bag where possible."""
     estimator: Any = analysed.estimator
     predicted = np.asarray(estimator.predict(X))
     if rows.out is None:
@@ -41,7 +41,7 @@ def grow_imitation(
     max_terms: int,
     min_rows: int,
 ) -> AnalysedForest | None:
-    """Small trees fitted to predictions; None if these do not differ.
+    """Fit small trees to predictions; None if the predictions do not differ.
 
     Parameters
     ----------
@@ -50,11 +50,11 @@ def grow_imitation(
     columns : Columns
         Rows in the user's units.
     imitated : ndarray of shape (n,)
-        Its predictions of the rows.
+        Predictions of the rows by the forest.
     max_depth, max_terms : int
-        Splits above a leaf, and features of a split that are wanted; a few have more.
+        Most splits above a leaf, and desired number of features of a split, which a few exceed.
     min_rows : int
-        Least rows of a leaf.
+        Fewest rows of a leaf.
     """
     if imitated.ndim > 1 or len(np.unique(imitated)) < 2:
         return None
@@ -76,7 +76,7 @@ def grow_imitation(
 
 
 def imitates(imitated: npt.NDArray[Any], found: npt.NDArray[Any], is_classifier: bool) -> float:
-    """Share of equal labels, or in regression the share of the variance that is explained."""
+    """Share of equal labels, or in regression the share of variance explained."""
     if is_classifier:
         return float(np.mean(imitated == found))
     spread: Floats = imitated - imitated.mean()

@@ -1,4 +1,4 @@
-"""The user's table column by column, in the user's own units and labels, and back again."""
+"""Conversion between the user's table and columns in the user's units and labels."""
 
 from __future__ import annotations
 
@@ -27,19 +27,19 @@ def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -
 
 
 def missing_in(column: Array) -> Bools:
-    """Where a column of `read_columns` has no value."""
+    """Mask of the missing values of a column of `read_columns`."""
     if column.dtype.kind == "O":
         return np.array([value is None for value in column], dtype=bool)
     return np.asarray(np.isnan(column), dtype=bool)
 
 
 def commonest(labels: Array) -> Any:
-    """The commonest label; of several the one that comes first."""
+    """The most frequent label; ties go to the first."""
     return Counter(labels.tolist()).most_common(1)[0][0]
 
 
 def put_back(X: Any, filled: Columns, missing: Sequence[Bools]) -> Any:
-    """Copy of the user's table, of its own kind, with values where they were missing."""
+    """Copy of the user's table, of the same type, with missing values filled."""
     if isinstance(X, Columns):
         return Columns(X.names, filled.values)
     frame = nw.from_native(X, eager_only=True, pass_through=True)

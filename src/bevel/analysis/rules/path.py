@@ -1,4 +1,4 @@
-"""Why a row comes to its leaf: the rules it passes, with its values."""
+"""Explains the path of a row to its leaf: the rules it satisfies, with its values."""
 
 from __future__ import annotations
 
@@ -25,27 +25,27 @@ from bevel.text.vocabulary import vocabulary_of
 
 __all__ = ["PathRules", "path_rules"]
 
-MOST_SPLITS = 5000  # nobody reads more; each costs a tenth of a millisecond
+MOST_SPLITS = 5000  # more are not readable; each costs a tenth of a millisecond
 
 
 @dataclass(frozen=True, eq=False)
 class PathRules:
-    """The way of a row down a tree.
+    """The path of a row down a tree.
 
     Attributes
     ----------
     tree, n_trees : int
-        Which tree of how many.
+        Index of the tree, and number of trees.
     node : ndarray of int64
-        Nodes on the way, from the root to the leaf.
+        Nodes on the path, from the root to the leaf.
     conditions : tuple of Condition
-        What the row fulfils at each split.
+        Conditions that the row satisfies at each split.
     values : tuple of str
-        The row's value of what each split tests.
+        Value of the row that each split tests.
     row : tuple of str
-        Its values of the features of these splits.
+        Values of the row in the features of these splits.
     prediction : str
-        Prediction and rows of the leaf. `answer` is its earlier name.
+        Prediction and rows of the leaf. `answer` is its former name.
     notes : tuple of str
         Notes on the rules.
     """
@@ -61,7 +61,7 @@ class PathRules:
 
     @property
     def answer(self) -> str:
-        """The earlier name of `prediction`."""
+        """Former name of `prediction`."""
         return self.prediction
 
     def __str__(self) -> str:
@@ -76,7 +76,7 @@ class PathRules:
         return "\n".join((title, *steps, *notes_text((*row, *self.notes))))
 
     def to_pandas(self) -> Any:
-        """A line for each split on the way: node, rule, value of the row."""
+        """A line for each split on the path: node, rule, value of the row."""
         rules = [str(condition) for condition in self.conditions]
         return data_frame(
             {"node": self.node[:-1], "rule": rules, "value": self.values}, index="step"
@@ -94,23 +94,23 @@ class PathRules:
 
 
 def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> PathRules:
-    """The rules that a row passes on its way down a tree.
+    """The rules that a row satisfies on its path down a tree.
 
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     X : array, data frame or sparse matrix of shape (1, n_features)
-        The row.
+        The row to explain.
     tree : int, default=0
-        Which tree; negative numbers count from the end.
+        Index of the tree; negative numbers count from the end.
     digits : int, default=3
-        As in `tree_rules`; a rule that would not hold for the row gets more.
+        Number of digits, as in `tree_rules`; a rule that would not hold for the row gets more.
 
     Returns
     -------
     PathRules
-        Print it to read the rules beside the row's values.
+        Rules with the row's values; print it to read them.
 
     Examples
     --------
@@ -169,7 +169,7 @@ def _way(tree: TreeView, leaf: int) -> npt.NDArray[np.int64]:
 
 @dataclass(frozen=True, eq=False)
 class _Row:
-    """The user's row, as given and as trees read it."""
+    """The user's row, in the user's units and as the trees read it."""
 
     table: Table
     encoded: npt.NDArray[np.float32]
@@ -205,5 +205,5 @@ class _Row:
 
 
 def _fineness(split: ThresholdSplitText, value: float) -> float:
-    """How far a value may be rounded without seeming to be on the other side."""
+    """Precision to which a value may be rounded without seeming to be on the other side."""
     return min(0.49 * abs(value - split.threshold), 5e-4 * abs(value))

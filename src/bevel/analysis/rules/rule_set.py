@@ -34,10 +34,10 @@ from bevel.text.tree_rules import subtree_ends
 
 __all__ = ["RuleOptions", "choose_rules", "rule_set"]
 
-SHORTER = 0.9  # what each term costs
-ENOUGH_TREES = 0.5  # that begin with a short split, for rules of the forest's own
+SHORTER = 0.9  # factor of the score for each term
+ENOUGH_TREES = 0.5  # share that begin with a short split, to use the forest's own nodes
 MOST_DIGITS, MOST_MOVED = 9, 0.1  # share of its rows that rounding may move
-UNWRITABLE = 2**31  # length of a split along an axis of a rotation, or of ranks
+UNWRITABLE = 2**31  # length given to splits along axes of rotations, or of ranks
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
     Parameter("n", 6, (Integer(1),), "", _REMEDY),
@@ -67,7 +67,7 @@ class RuleOptions:
 class _Node:
     tree: int
     node: int
-    end: int  # leaves from node to end - 1 are below it
+    end: int  # the subtree has the leaves from node to end - 1
     n_terms: int
 
 
@@ -87,45 +87,45 @@ def rule_set(
 ) -> RuleSet:
     """A few short rules of a fitted forest that describe different groups of rows.
 
-    Rules are chosen one by one, the one that explains most first: weight of its rows times the
-    squared distance of their mean from that of all rows, less 10 % for each term. The rows of a
-    chosen rule count `overlap` as much for the next ones.
+    Rules are chosen one by one, in descending order of the variance that they explain: weight of
+    their rows times the squared distance of their mean from that of all rows, minus 10 % for each
+    term. The rows of a chosen rule have weight `overlap` for the next ones.
 
     Parameters
     ----------
     forest : fitted forest of Bevel
-        Or a fitted boosting, whose nodes are rules too.
+        A fitted forest, or a fitted boosting model, whose nodes are rules too.
     X, y : array-like
         Rows and targets to evaluate rules on.
     n : int, default=6
-        Most rules to give.
+        Largest number of rules.
     max_depth : int, default=2
-        Most splits of a rule.
+        Largest number of splits of a rule.
     max_terms : int, default=3
-        Most features of a split.
+        Largest number of features of a split.
     min_coverage : float, default=0.05
-        Least share of the rows that a rule must cover, and least share of them that no earlier rule
-        does.
+        Smallest share of the rows that a rule must cover, and smallest share that must not be
+        covered by earlier rules.
     overlap : float, default=0.1
-        Weight of the rows that a rule covers already; 1: overlap does not matter.
+        Weight of the rows that are covered already; 1 ignores overlap.
     digits : int, default=2
         Digits of weights and thresholds, counted from the spread of the columns; more where
-        rounding would move more than a tenth of the rule's rows. All figures are those of the rule
-        as it is written.
+        rounding would move more than a tenth of the rule's rows. All statistics are those of the
+        rounded rule.
     out_of_bag : bool or "auto", default="auto"
         Whether X and y are the rows of the fit: then each rule is also evaluated on the rows that
         its tree was not grown on. "auto" recognises them if they are in the order of the fit.
     source : {"auto", "forest", "imitation"}, default="auto"
-        Where rules come from: the nodes of the forest, or those of a hundred small trees of short
+        Source of the rules: the nodes of the forest, or those of a hundred small trees of short
         splits that are fitted to its predictions. "auto" means the forest if at least half of its
         trees begin with a split of at most `max_terms` features. Node models and rotations, which
-        most default forests have, do not. The result says which it was and how well it imitates
+        most default forests have, do not. The result states the source and how well it imitates
         the forest.
 
     Returns
     -------
     RuleSet
-        Print it; `matches`, `to_sql`, `to_pandas`.
+        Rules; print them, or use `matches`, `to_sql`, `to_pandas`.
 
     Examples
     --------
@@ -149,7 +149,7 @@ def rule_set(
 def choose_rules(
     analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
 ) -> RuleSet:
-    """The same for rows that were read."""
+    """Choose rules on rows that were read before."""
     nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
     columns = read_columns(read_table(X), nominal, analysed.names)
     predicted = forest_predictions(analysed, X, rows)
@@ -182,7 +182,7 @@ def choose_rules(
 
 
 def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
-    """Why rules of the forest's own nodes would describe few of its trees; empty if not so."""
+    """Reason why rules from the forest's own nodes would describe few trees; empty if none."""
     first = [int(_lengths(analysed, t)[0]) for t in analysed.forest if t.n_nodes > 1]
     short = sum(length <= max_terms for length in first)
     if short >= ENOUGH_TREES * len(first):
@@ -224,7 +224,7 @@ def _fidelity(
     target: npt.NDArray[Any],
     predicted: npt.NDArray[Any],
 ) -> float:
-    """How well the first rule that holds imitates the forest; other rows get what is typical."""
+    """Agreement of the first rule that holds with the forest; other rows get the typical value."""
     if not rules or predicted.ndim > 1:
         return float("nan")
     classes = analysed.classes
@@ -241,7 +241,7 @@ def _fidelity(
 
 
 def _remedy(analysed: AnalysedForest, max_terms: int) -> str:
-    """What gives rules if none was found; the first splits of trees are parts of all rules."""
+    """Advice on how to get rules if none was found."""
     lengths = [
         int(count)
         for tree in analysed.forest
@@ -262,7 +262,7 @@ def _remedy(analysed: AnalysedForest, max_terms: int) -> str:
 
 
 def _lengths(analysed: AnalysedForest, tree: TreeView) -> npt.NDArray[np.int64]:
-    """Features of each node's split; UNWRITABLE if it is no sum of values of few features."""
+    """Number of features of each node's split; UNWRITABLE if it is not a sum of few values."""
     forest, nodes = analysed.forest, tree.nodes
     first, last = forest.entry_offset[nodes.start], forest.entry_offset[nodes.stop]
     count = np.diff(forest.entry_offset[nodes.start : nodes.stop + 1]).astype(np.int64)
@@ -275,7 +275,7 @@ def _lengths(analysed: AnalysedForest, tree: TreeView) -> npt.NDArray[np.int64]:
 
 
 def _nodes(analysed: AnalysedForest, tree: TreeView, options: RuleOptions) -> Iterator[_Node]:
-    """Nodes under splits of few features; axes of rotations have many."""
+    """Nodes below splits of few features, without axes of rotations."""
     forest, nodes = analysed.forest, tree.nodes
     count = _lengths(analysed, tree)
     long = count > min(options.max_terms, UNWRITABLE - 1)
@@ -296,7 +296,7 @@ def _cover(
     Y: Floats,
     options: RuleOptions,
 ) -> list[_Node]:
-    """Greedy choice; rows of chosen nodes lose weight."""
+    """Choose nodes greedily; rows of chosen nodes lose weight."""
     mean, n_rows = Y.mean(axis=0), len(Y)
     covered = np.zeros(n_rows, dtype=bool)
     weight = np.ones(n_rows)
@@ -338,10 +338,10 @@ def _typical(analysed: AnalysedForest, target: npt.NDArray[Any]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class _Writer:
-    """Writes nodes as rules, and evaluates them as they are written."""
+    """Writes nodes as rules, and evaluates the rounded rules."""
 
     analysed: AnalysedForest
-    of: AnalysedForest  # whose nodes they are
+    of: AnalysedForest  # forest of the nodes
     columns: Any
     leaves: npt.NDArray[np.int32]
     target: npt.NDArray[Any]
@@ -380,7 +380,7 @@ class _Writer:
         tests = WrittenSplits(self.of).path(rules, place)
         if self.of.fitted.additive is None:
             return tests
-        # Boosting does not record whether a column had missing values; the rows tell it.
+        # Boosting does not record whether a column had missing values; it is read from the rows.
         return tuple(
             test if self._is_missing(test) else replace(test, missing=False) for test in tests
         )

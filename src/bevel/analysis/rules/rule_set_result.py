@@ -1,4 +1,4 @@
-"""Rules of different groups as a result: printed, as SQL, and evaluated on rows."""
+"""Result of `rule_set`: printed, as SQL, and evaluated on rows."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from bevel.text.node_predictions import called
 
 __all__ = ["RULE_NOTES", "Rule", "RuleSet", "all_hold"]
 
-# Which rows the figures of rules are of, by their kind.
+# Notes on the rows behind the statistics of rules, by their kind.
 RULE_NOTES = {
     "new": "Figures are of the given rows; those of training rows are in-bag, and too good.",
     "out-of-bag": "Rules were chosen on these training rows; figures not out of bag are in-bag.",
@@ -30,29 +30,29 @@ RULE_NOTES = {
 
 @dataclass(frozen=True, eq=False)
 class Rule:
-    """A rule as it is written, and what it predicts for the rows.
+    """A rule in rounded numbers, and its statistics on the rows.
 
     Attributes
     ----------
     tests : tuple of RowTest
-        All must hold.
+        Tests that must all hold.
     text : str
-        The same in words.
+        Rule in words.
     prediction : object
-        Commonest class, or mean target, of the rows that fulfil it.
+        Most frequent class, or mean target, of the rows that satisfy it.
     precision : float
         Share of that class; in regression the standard deviation of the targets.
     out_of_bag : float
-        The same of the rows that the rule's tree was not grown on; in regression their mean
-        target. NaN if that is not known.
+        Precision on the rows that the rule's tree was not grown on; in regression their mean
+        target. NaN if it is not known.
     n_rows : int
-        Rows that fulfil it.
+        Number of rows that satisfy it.
     coverage, new : float
-        Share of the rows that fulfil it, and that no earlier rule covers.
+        Share of the rows that satisfy it, and share that no earlier rule covers.
     agreement : float
-        Share of the rows for which the rule as written agrees with the forest's node.
+        Share of the rows for which the rounded rule agrees with the forest's node.
     tree, node : int
-        Where it is in the forest, or in the trees that imitate it.
+        Position of the node in the forest, or in the trees that imitate it.
     """
 
     tests: tuple[RowTest, ...]
@@ -70,31 +70,31 @@ class Rule:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RuleSet:
-    """Rules of different groups of rows, those that explain most first.
+    """Rules of different groups of rows, in descending order of explained variance.
 
     Attributes
     ----------
     rules : tuple of Rule
     covered : float
-        Share of the rows that fulfil any rule.
+        Share of the rows that satisfy any rule.
     typical : object
-        Commonest class and its share, or mean target, of all rows.
+        Most frequent class and its share, or mean target, of all rows.
     names : tuple of str
-        Of the features.
+        Names of the features.
     is_classifier : bool
     remedy : str
-        What to do if there is no rule.
+        Advice if there is no rule.
     source : {"forest", "imitation"}
         Whether rules are nodes of the forest, or of small trees that imitate its predictions.
     fidelity : float
-        How well the rules imitate the forest on the rows, if each row gets the prediction of the
-        first rule that it fulfils, and rows of no rule that of all rows: share of equal labels, in
-        regression share of the variance of the forest's predictions. The predictions are out of bag
-        if that was wanted.
+        Agreement of the rules with the forest on the rows, if each row gets the prediction of the
+        first rule that it satisfies, and rows of no rule that of all rows: share of equal labels,
+        in regression share of the variance of the forest's predictions, which are out of bag if
+        requested.
     origin : str
-        Why the forest is imitated; empty if it is not.
+        Reason why the forest is imitated; empty if it is not.
     row_kind : {"new", "out-of-bag", "grown on"}
-        Whether the forest was grown on the rows, and if so whether rules have figures out of bag.
+        Whether the forest was grown on the rows, and if so whether rules are evaluated out of bag.
     """
 
     rules: tuple[Rule, ...]
@@ -113,13 +113,13 @@ class RuleSet:
         return len(self.rules)
 
     def matches(self, X: Any) -> Bools:
-        """Which rules each row fulfils, of shape (n, rules)."""
+        """Rules that each row satisfies, of shape (n, rules)."""
         columns = read_columns(read_table(X), self.nominal, self.names).values
         found = [all_hold(rule.tests, columns) for rule in self.rules]
         return np.array(found, dtype=bool).reshape(len(found), len(columns[0])).T
 
     def to_sql(self, table: str) -> str:
-        """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row fulfils a rule."""
+        """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row satisfies a rule."""
         if not self.rules:
             raise ValueError(
                 f"to_sql needs at least one rule; got a set of none. {self.remedy}".rstrip()
@@ -177,19 +177,19 @@ class RuleSet:
         return (*(("; ".join(changed),) if changed else ()), *notes)
 
     def of_the_forest(self) -> tuple[str, ...]:
-        """Where rules come from, and how well they imitate the forest."""
+        """Source of the rules, and their agreement with the forest, in words."""
         share = percent(max(self.fidelity, 0.0))
         what = (
             f"predicts as the model does for {share} of the rows"
             if self.is_classifier
             else f"explains {share} of the variance of the model's predictions"
         )
-        known = self.fidelity == self.fidelity  # not of several quantiles
+        known = self.fidelity == self.fidelity  # not known for several quantiles
         words = f"The first rule that a row fulfils {what}." if known else ""
         return tuple(each for each in (self.origin, words) if each)
 
     def _numbers(self, rule: Rule) -> tuple[str, str]:
-        """What a rule claims, and the estimate out of bag, which is empty if there is none."""
+        """Statistics of a rule, and the out-of-bag estimate, which is empty if there is none."""
         known = rule.out_of_bag == rule.out_of_bag
         if self.is_classifier:
             what = f"{printable(called(str(rule.prediction)))} {percent(rule.precision)}"

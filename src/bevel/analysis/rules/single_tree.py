@@ -18,14 +18,14 @@ def single_tree(estimator: Any, tree: int = 0) -> Any:
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest; it is left as it is.
+        A fitted forest; it is not changed.
     tree : int, default=0
-        Which tree; negative numbers count from the end.
+        Index of the tree; negative numbers count from the end.
 
     Returns
     -------
     ObliqueForestClassifier or ObliqueForestRegressor
-        To predict with, or to draw with `bevel.plots.decision_boundary`.
+        Estimator to predict with, or to draw with `bevel.plots.decision_boundary`.
 
     Examples
     --------

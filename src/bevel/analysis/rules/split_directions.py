@@ -1,8 +1,8 @@
-"""The directions of a forest's splits, each different one once: no loop over nodes.
+"""The distinct directions of a forest's splits, found without a loop over nodes.
 
-Directions are written out over the features, through the axes of rotations, and divided by their
-largest absolute weight: a direction and a positive multiple of it make the same cuts. Weights of ±1
-stay as they are. What is left is compared to the last bit of float32.
+Directions are expressed in features, through the axes of rotations, and divided by their
+largest absolute weight: a direction and a positive multiple of it make the same cuts. Weights of
+±1 are unchanged. Normalised weights are compared bit by bit in float32.
 """
 
 from __future__ import annotations
@@ -44,16 +44,16 @@ class SparseRows:
 
 @dataclass(frozen=True, eq=False)
 class SplitDirections:
-    """Different directions, in the order in which they first occur, and the splits along them.
+    """Distinct directions, in the order in which they first occur, and the splits along them.
 
     Attributes
     ----------
     rows : SparseRows
         Directions, of largest absolute weight 1.
     node, tree : ndarray of int64
-        Of each split: its place in the arrays of the forest, its tree.
+        Position of each split in the arrays of the forest, and its tree.
     direction : ndarray of int64
-        Of each split: its row.
+        Row of each split's direction.
     """
 
     rows: SparseRows
@@ -72,7 +72,7 @@ def find_directions(
     forest : FlatForest
         The trees.
     nodes : ndarray of int64, default=None
-        Splits, by their place in the forest's arrays; None means all.
+        Positions of splits in the forest's arrays; None means all.
     merge_signs : bool, default=True
         Whether a direction and its negative, which make the same cuts, are one.
     """
@@ -82,8 +82,8 @@ def find_directions(
     index = forest.entry_index[entries].astype(np.int64)
     weight = forest.entry_weight[entries]
     owner = np.repeat(np.arange(len(node)), np.diff(offset))
-    # Axes numbered over the whole forest. Splits along one axis are found equal before it is
-    # written out, so that a dense rotation is written out once and not at every node.
+    # Axes are numbered over the whole forest. Splits along one axis are found equal before it is
+    # expanded, so that a dense rotation is expanded once and not at every node.
     index += np.where(index >= forest.n_features, forest.rotation_offset[tree[owner]], 0)
     rows, direction = distinct_rows(tidy_rows(owner, index, weight, len(node), merge_signs))
     if len(forest.rotation_index):
@@ -93,7 +93,7 @@ def find_directions(
 
 
 def _write_out(forest: FlatForest, rows: SparseRows, merge_signs: bool) -> SparseRows:
-    """Replace axes by the features they are made of."""
+    """Replace axes by their features."""
     owner = np.repeat(np.arange(len(rows)), np.diff(rows.offset))
     is_axis = rows.index >= forest.n_features
     axis = rows.index[is_axis].astype(np.int64) - forest.n_features
@@ -116,11 +116,11 @@ def tidy_rows(
     n_rows: int,
     merge_signs: bool,
 ) -> SparseRows:
-    """Rows with ascending features, each once and with a weight, the largest of them ±1.
+    """Rows with ascending, distinct features and nonzero weights, the largest of them ±1.
 
-    With `merge_signs` the largest weight of each row is positive, the first one of equal ones.
+    With `merge_signs` the largest weight of each row is positive, the first of tied ones.
     """
-    # By owner, then by feature. Owners mostly ascend, which a merge sort of one key makes use of.
+    # By owner, then by feature. Owners mostly ascend, which is fast with a merge sort of one key.
     n_columns = int(index.max(initial=0)) + 1
     order = np.argsort(owner * n_columns + index, kind="stable")
     owner, index = owner[order], index[order]
@@ -134,7 +134,7 @@ def tidy_rows(
     np.maximum.at(largest, owner, np.abs(total))
     offset = np.concatenate(([0], np.cumsum(np.bincount(owner, minlength=n_rows))))
     if merge_signs and len(total):
-        # Places of the largest weights, backwards, so that the first of a row is written last.
+        # Positions of the largest weights, backwards, so that the first of a row is written last.
         top = np.flatnonzero(np.abs(total) == largest[owner])[::-1]
         largest[owner[top]] = total[top]
     scaled = (total / largest[owner]).astype(np.float32)
@@ -142,10 +142,10 @@ def tidy_rows(
 
 
 def distinct_rows(rows: SparseRows) -> tuple[SparseRows, Ints64]:
-    """Each different row once, in order of first occurrence, and which of them each row is.
+    """The distinct rows, in order of first occurrence, and the index of each row among them.
 
-    Rows are sorted by a fingerprint of 64 bits and then compared, so that a collision costs time
-    and changes nothing.
+    Rows are sorted by a fingerprint of 64 bits and then compared, so that a collision only costs
+    time.
     """
     salt = 0
     while True:
@@ -174,6 +174,6 @@ def _are_equal(a: SparseRows, b: SparseRows) -> bool:
     return (
         np.array_equal(a.offset, b.offset)
         and np.array_equal(a.index, b.index)
-        # By their bits, as they are hashed: whatever the weights are, the search ends.
+        # By their bits, as they are hashed, so that the search ends even for NaN.
         and np.array_equal(a.weight.view(np.uint32), b.weight.view(np.uint32))
     )

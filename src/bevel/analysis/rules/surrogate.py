@@ -1,4 +1,4 @@
-"""One small tree that imitates a forest, and how well it does."""
+"""A small surrogate tree that imitates a forest, and its fidelity."""
 
 from __future__ import annotations
 
@@ -35,28 +35,28 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class SurrogateTree(PrintedText):
-    """A small tree that imitates a forest, with rounded numbers, evaluated as it is written.
+    """A small tree that imitates a forest, with rounded numbers, evaluated after rounding.
 
     Attributes
     ----------
     tests : tuple of RowTest or None
-        For each node in preorder, what a row must fulfil to go left; None for leaves.
+        Test of each node in preorder; rows that satisfy it go left. None for leaves.
     right : ndarray of int64
         Right child of each node; the left one is the next node. -1 for leaves.
     prediction : tuple
         Label or number of each node.
     share : ndarray
-        Share of the rows that come to each node.
+        Share of the rows that reach each node.
     fidelity : float
         Agreement with the forest on rows that the tree was not made from, by five-fold
         cross-validation: share of equal labels, or in regression R² (share of the variance of the
         forest's predictions that the tree explains).
     fidelity_training : float
-        The same on the rows the tree was made from.
+        Agreement on the rows that the tree was made from.
     fidelity_unrounded : float
-        The same before numbers were rounded.
+        Agreement before numbers were rounded.
     names : tuple of str
-        Of the features.
+        Names of the features.
     is_classifier : bool
     """
 
@@ -76,7 +76,7 @@ class SurrogateTree(PrintedText):
         return sum(test is None for test in self.tests)
 
     def apply(self, X: Any) -> npt.NDArray[np.int64]:
-        """Leaf of each row, as a place in `tests`."""
+        """Leaf of each row, as an index into `tests`."""
         columns = read_columns(read_table(X), self.nominal, self.names).values
         return _leaves(self.tests, self.right, columns)
 
@@ -132,7 +132,7 @@ class SurrogateTree(PrintedText):
         return lines
 
     def claim(self, node: int) -> str:
-        """What a node predicts, and for how many rows."""
+        """Prediction of a node, and its share of rows, in words."""
         value = self.prediction[node]
         wording = printable(called(str(value))) if self.is_classifier else written(float(value))
         return f"{wording}, {percent(float(self.share[node]))} of the rows"
@@ -153,7 +153,7 @@ def surrogate_tree(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        Or a fitted boosting.
+        A fitted forest, or a fitted boosting model.
     X : array or data frame of shape (n, p)
         Rows on which the forest is imitated.
     y : array of shape (n,), default=None
@@ -164,15 +164,15 @@ def surrogate_tree(
     splits : {"axis", "sparse"}, default="axis"
         Splits of one feature, or of sums and differences of a few.
     digits : int, default=2
-        Digits of weights and thresholds, counted from the spread of the columns. What rounding
-        costs is stated.
+        Digits of weights and thresholds, counted from the spread of the columns. The result states
+        the cost of rounding.
     random_state : int, default=0
-        Divides the rows for the estimate of fidelity, and draws directions.
+        Seed of the folds for fidelity, and of directions.
 
     Returns
     -------
     SurrogateTree
-        Print it; `predict`, `to_sql`.
+        Tree; print it, or use `predict`, `to_sql`.
 
     Examples
     --------
@@ -217,7 +217,7 @@ def surrogate_tree(
 
 
 def _predictions(analysed: AnalysedForest, X: Any, y: Any) -> npt.NDArray[Any]:
-    """What is imitated: out-of-bag predictions of the rows of the fit, or those of all trees."""
+    """Predictions to imitate: out of bag for the rows of the fit, or those of all trees."""
     estimator: Any = analysed.estimator
     predicted = np.asarray(estimator.predict(X))
     if y is None:
@@ -270,9 +270,9 @@ def _without_idle_splits(
     right: npt.NDArray[np.int64],
     prediction: tuple[Any, ...],
 ) -> tuple[list[int], npt.NDArray[np.int64]]:
-    """Nodes that are left, in preorder, and their right children.
+    """Remaining nodes, in preorder, and their right children.
 
-    A split is idle if all leaves below it have the same label: it has raised the purity only.
+    A split is idle if all leaves below it have the same label: it only raises purity.
     """
     labels: list[set[Any]] = [{prediction[node]} for node in range(len(tests))]
     for node in reversed(range(len(tests))):

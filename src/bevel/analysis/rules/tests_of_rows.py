@@ -17,7 +17,7 @@ from bevel.text.decimals import written
 
 __all__ = ["LabelTest", "NumberTest", "RowTest", "quoted", "sql_value"]
 
-MOST_LABELS = 6  # in a text
+MOST_LABELS = 6  # labels in a text
 
 
 @dataclass(frozen=True)
@@ -29,11 +29,11 @@ class NumberTest:
     features, weights : tuple
         Columns and their weights.
     fills : tuple of float
-        What a missing value of each column counts as, if there are several.
+        Replacement of a missing value of each column, if there are several columns.
     low, high : float
-        Bounds; `low_included` and `high_included` say whether they are allowed.
+        Bounds; `low_included` and `high_included` tell whether they are allowed.
     missing : bool
-        Whether a missing value will do, of a single column.
+        Whether a missing value satisfies the test of a single column.
     """
 
     features: tuple[int, ...]
@@ -57,7 +57,7 @@ class NumberTest:
             values = columns[feature]
             if self.n_terms > 1:
                 values = np.where(np.isnan(values), fill, values)
-            # In the order in which a database adds.
+            # In the order of addition in a database.
             total = weight * values if place == 0 else total + weight * values
         above = total >= self.low if self.low_included else total > self.low
         below = total <= self.high if self.high_included else total < self.high
@@ -84,7 +84,7 @@ class NumberTest:
             parts.append(f"{subject} {'<=' if self.high_included else '<'} {self.high!r}")
         wording = " AND ".join(parts) or f"{subject} IS NOT NULL"
         if self.low == math.inf or self.high == -math.inf:
-            wording = "1 = 0"  # a bound beyond all numbers
+            wording = "1 = 0"  # the bound is beyond all numbers
         return f"({wording} OR {subject} IS NULL)" if self.missing else wording
 
 
@@ -97,9 +97,9 @@ class LabelTest:
     feature : int
         The column.
     labels : tuple
-        As in the user's table.
+        Labels of the user's table.
     missing : bool
-        Whether a missing value will do.
+        Whether a missing value satisfies the test.
     """
 
     feature: int

@@ -28,8 +28,8 @@ from bevel.text.vocabulary import vocabulary_of
 __all__ = ["RuleLimits", "TopRules", "best_rules", "top_rules"]
 
 
-LONGER = 0.95  # a further condition must explain a twentieth more
-SAME = 0.7  # rules that share so much of the rows of either are taken for one
+LONGER = 0.95  # factor for each condition: a further one must explain a twentieth more
+SAME = 0.7  # rules that share this much of the rows of either count as one
 _REMEDY = "See the documentation of top_rules."
 _PARAMETERS = (
     Parameter("n", 10, (Integer(1),), "", _REMEDY),
@@ -40,19 +40,19 @@ _PARAMETERS = (
 
 @dataclass(frozen=True, eq=False)
 class TopRules:
-    """Rules, those that explain most variance first.
+    """Rules in descending order of explained variance.
 
     Attributes
     ----------
     rules : tuple of str
-        Conditions.
+        Conditions of each rule.
     tree, node : ndarray of int64
-        Where they are in the forest.
+        Positions of the rules in the forest.
     coverage : ndarray
-        Share of the rows that fulfil them.
+        Share of the rows that satisfy each rule.
     explained : ndarray
         Coverage times the squared distance of the rule's mean (of its class shares) from that of
-        all rows, as a share of the variance. `told` is its earlier name.
+        all rows, as a share of the variance. `told` is its former name.
     prediction : tuple of str
         Most frequent class, or mean.
     purity : ndarray
@@ -60,12 +60,12 @@ class TopRules:
     notes : tuple of str
         Notes on the rules.
     n_rows : ndarray of int64
-        Rows that fulfil them.
+        Number of rows that satisfy each rule.
     out_of_bag : ndarray
         Purity, in regression the mean target, on the rows that a rule's tree was not grown on; NaN
-        if that is not known.
+        if it is not known.
     row_kind : {"new", "out-of-bag", "grown on"}
-        Whether the forest was grown on the rows, and if so whether rules have figures out of bag.
+        Whether the forest was grown on the rows, and if so whether rules are evaluated out of bag.
     """
 
     rules: tuple[str, ...]
@@ -83,7 +83,7 @@ class TopRules:
 
     @property
     def told(self) -> Floats:
-        """The same as `explained`."""
+        """Former name of `explained`."""
         return self.explained
 
     def __len__(self) -> int:
@@ -107,7 +107,7 @@ class TopRules:
         return f"{self.prediction[place]} ± {self.spread(place)}{out}, of {share} of the rows"
 
     def estimate(self, place: int) -> str:
-        """Estimate out of bag, in words; empty if it is not known."""
+        """Out-of-bag estimate in words; empty if it is not known."""
         found = float(self.out_of_bag[place])
         if found != found:
             return ""
@@ -158,7 +158,7 @@ class TopRules:
 
 @dataclass(frozen=True)
 class RuleLimits:
-    """How many rules, and which."""
+    """Limits on the number and size of rules."""
 
     n: int = 10
     max_depth: int = 3
@@ -171,7 +171,7 @@ class _Candidate:
     depth: int
     tree: int
     node: int
-    end: int  # leaves from node to end - 1 are below it
+    end: int  # the subtree has the leaves from node to end - 1
 
 
 def top_rules(
@@ -188,26 +188,26 @@ def top_rules(
 ) -> TopRules:
     """The rules of a forest that explain most variance of the given rows.
 
-    Every node down to `max_depth` of every tree is a rule. Rules are ranked by what they explain:
-    coverage times the squared distance of their mean from that of all rows, less 5 % for each
-    condition; rules that mostly cover the rows of a better one are left out.
+    Every node down to `max_depth` of every tree is a rule. Rules are ranked by the variance that
+    they explain: coverage times the squared distance of their mean from that of all rows, minus 5 %
+    for each condition; rules that mostly cover the rows of a better one are left out.
 
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest, or a fitted boosting: its nodes are rules too.
+        A fitted forest, or a fitted boosting model, whose nodes are rules too.
     X, y : array-like
-        Rows and targets of the measures, all of weight one: held-out rows if there are any, because
-        rules of training rows look too good.
+        Rows and targets to evaluate rules on, all of weight one: held-out rows if possible, since
+        rules look too good on training rows.
     n : int, default=10
-        Most rules to give.
+        Largest number of rules.
     max_depth : int, default=3
-        Most conditions of a rule.
+        Largest number of conditions of a rule.
     min_coverage : float, default=0.02
-        Least share of the rows that a rule must cover.
+        Smallest share of the rows that a rule must cover.
     digits : int, default=3
     max_terms : int or None, default=8
-        As in `tree_rules`.
+        Number of digits and terms, as in `tree_rules`.
     out_of_bag : bool or "auto", default="auto"
         Whether X and y are the rows of the fit: then each rule is also evaluated on the rows that
         its tree was not grown on. "auto" recognises them if they are in the order of the fit.
@@ -215,7 +215,7 @@ def top_rules(
     Returns
     -------
     TopRules
-        Print it, or `to_pandas()`.
+        Rules; print them, or use `to_pandas()`.
 
     Examples
     --------
@@ -241,7 +241,7 @@ def top_rules(
 def best_rules(
     analysed: AnalysedForest, rows: EvaluationRows, limits: RuleLimits, style: Style
 ) -> TopRules:
-    """The same for rows that were read."""
+    """Find rules on rows that were read before."""
     Y = (
         rows.target[:, None].astype(float)
         if analysed.classes is None
@@ -268,7 +268,7 @@ def _candidates(
         end = subtree_ends(tree)
         columns = (*Y.T, np.ones(n_rows))
         sums = [np.bincount(leaf, column, minlength=tree.n_nodes) for column in columns]
-        # Leaves of a subtree lie together: sums over it are differences of running sums.
+        # Leaves of a subtree are consecutive: sums over it are differences of cumulative sums.
         running = np.vstack((np.zeros(len(sums)), np.cumsum(np.array(sums).T, axis=0)))
         for node in np.flatnonzero((tree.depth > 0) & (tree.depth <= limits.max_depth)):
             total = running[end[node]] - running[node]
@@ -282,7 +282,7 @@ def _candidates(
 def _unlike(
     found: list[_Candidate], leaves: npt.NDArray[np.int32], n: int
 ) -> tuple[list[_Candidate], list[npt.NDArray[np.bool_]]]:
-    """The first rules that are not much like an earlier one, and the rows they cover."""
+    """The first rules that are not similar to an earlier one, and the rows they cover."""
     chosen: list[_Candidate] = []
     covered: list[npt.NDArray[np.bool_]] = []
     for rule in found:

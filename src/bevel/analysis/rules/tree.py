@@ -1,4 +1,4 @@
-"""Trees in words: in the names and units of the user, as text, dictionary and data frame."""
+"""Trees in words: in the user's names and units, as text, dictionary and data frame."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def tree_rules(
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     tree : int, default=0
-        Which tree; negative numbers count from the end.
+        Index of the tree; negative numbers count from the end.
     X : array, data frame or sparse matrix, default=None
-        Rows, such as those of the fit, that the written rules shall route as the tree does: where
+        Rows, such as those of the fit, for which the rounded rules must agree with the tree: where
         they do not, a rule gets more digits.
     max_depth : int, default=None
         Subtrees at this depth are replaced by their majority or mean.
     min_rows : float, default=0
-        So are splits that leave fewer than so many training rows (by weight) on one side.
+        Splits with fewer training rows (by weight) on one side are replaced too.
     digits : int or None, default=3
         Digits of weights and thresholds, counted from the spread of the columns; None: exact.
     max_terms : int or None, default=8
-        Terms of a direction that are written out.
+        Number of terms of a direction that are written out.
 
     Returns
     -------
     TreeRules
-        Print it; or `to_pandas()`, `to_dict()`, `bevel.plots.tree`.
+        Rules; print them, or use `to_pandas()`, `to_dict()`, `bevel.plots.tree`.
 
     Examples
     --------
@@ -95,9 +95,9 @@ def forest_rules(
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
         A fitted forest.
     trees : iterable of int, default=None
-        Which trees; None: all.
+        Indices of the trees; None: all.
     max_depth, min_rows, digits, max_terms
-        As in `tree_rules`.
+        Parameters as in `tree_rules`.
 
     Returns
     -------

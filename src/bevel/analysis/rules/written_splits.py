@@ -1,4 +1,4 @@
-"""The splits of a tree as conditions on rows, evaluated as they are written."""
+"""The splits of a tree as conditions on rows, in rounded numbers."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class WrittenSplits:
         return self._numbers(split, left)
 
     def path(self, rules: TreeRules, place: int) -> tuple[RowTest, ...]:
-        """Tests of a node from the root on; bounds of one sum are drawn together."""
+        """Tests of a node from the root on; bounds on the same sum are combined."""
         return _together(reversed(list(self._above(rules, place))))
 
     def _above(self, rules: TreeRules, place: int) -> Iterator[RowTest]:

@@ -1,4 +1,4 @@
-"""All relevant features: those that do better than shuffled copies, after Boruta."""
+"""All relevant features: those that are more important than shuffled copies, after Boruta."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ IMPORTANCES = ("permutation", "gini")
 
 
 class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
-    """Select all features that matter, by comparing them with shuffled copies of themselves.
+    """Select all relevant features, by comparing them with shuffled copies of themselves.
 
     In each round a forest is grown on the features and on a *shadow* of each, its values shuffled
     among the rows. A feature that is more important than the best shadow has a hit. A feature with
@@ -43,17 +43,17 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     Parameters
     ----------
     estimator : ObliqueForestClassifier or ObliqueForestRegressor
-        The forest to grow in each round; it is cloned. Its `categorical_features` say which columns
-        are nominal.
+        Forest to grow in each round; it is cloned. Its `categorical_features` define the nominal
+        columns.
     max_rounds : int, default=50
-        Forests to grow at most; features that are undecided then are tentative, and not selected.
+        Largest number of forests to grow; features still undecided are tentative, and not selected.
     alpha : float, default=0.05
         Level of the tests, divided by the number of features.
     importance : {"permutation", "gini"}, default="permutation"
-        What is compared: the rise of the error of single trees on out-of-bag rows, or the share in
-        the gain of splits, which is faster and needs no bags.
+        Importance to compare: the increase of the error of single trees on out-of-bag rows, or the
+        share in the gain of splits, which is faster and needs no bags.
     random_state : int, Generator or None, default=None
-        Shuffles and grows.
+        Seed of shuffles and forests.
 
     Attributes
     ----------
@@ -64,12 +64,12 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
     hits_ : ndarray of int, shape (p,)
         Rounds in which a feature was more important than the best shadow.
     n_rounds_ : int
-        Rounds that were needed.
+        Number of rounds that were needed.
 
     References
     ----------
     Kursa and Rudnicki, Feature selection with the Boruta package, Journal of Statistical Software
-    2010. Here the tests are corrected by Bonferroni as there, and p-values need no z-scores.
+    2010. The tests are corrected by Bonferroni as in that paper, and need no z-scores.
 
     Examples
     --------
@@ -107,12 +107,12 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         X : array or data frame of shape (n, p)
             Training rows; NaN and None are missing.
         y : array-like of shape (n,)
-            Their targets.
+            Targets of the rows.
 
         Returns
         -------
         AllRelevantSelector
-            Itself.
+            The fitted selector.
         """
         self._check_parameters(y)
         table = self._read(X)

@@ -24,7 +24,7 @@ __all__ = ["ForwardSelection", "GroupSelections", "forward_selection", "group_se
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ForwardSelection(PrintedResult):
-    """Features that were chosen one after the other, and what each brought.
+    """Features that were chosen one after the other, with their errors.
 
     Attributes
     ----------
@@ -35,13 +35,13 @@ class ForwardSelection(PrintedResult):
     squared_errors : ndarray of float64, shape (n_chosen,)
         Mean squared error of the probabilities on all rows, with the features so far.
     log_likelihoods : ndarray of float64, shape (n_chosen,)
-        Of all rows, with the features so far.
+        Log-likelihood of all rows, with the features so far.
     error_without : float
-        Share of the smaller class: the error of predicting the larger one for all rows.
+        Share of the smaller class: the error of always predicting the larger one.
     squared_errors_alone, errors_alone : ndarray of float64, shape (p,)
-        Of each feature by itself; NaN for features that were not candidates.
+        Errors of each feature by itself; NaN for features that were not candidates.
     names : tuple of str
-        Of all features.
+        Names of all features.
     """
 
     features: Indices
@@ -94,7 +94,7 @@ class GroupSelections(PrintedResult):
 
     @property
     def perfect(self) -> list[Any]:
-        """Groups some of whose features err on no row left out."""
+        """Groups with features that predict all left-out rows correctly."""
         return [g for g, found in self.by_group.items() if _last_error(found) == 0.0]
 
     def _printed(self) -> PrintedTable:
@@ -134,9 +134,9 @@ def forward_selection(
     """Add features to a logistic regression until its cross-validated error no longer falls.
 
     In each step every feature that is not chosen yet is tried beside those that are. The one with
-    the fewest wrong predictions of rows that were left out of the fit is added; of several with
-    equally few, the one whose model has the greatest likelihood (Tomita's thesis, 4.2.2). The
-    selection ends when no feature lowers the error.
+    the fewest wrong predictions of rows that were left out of the fit is added; ties go to the
+    model of greatest likelihood (Tomita's thesis, 4.2.2). The selection ends when no
+    feature lowers the error.
 
     Parameters
     ----------
@@ -145,13 +145,13 @@ def forward_selection(
     y : array-like of shape (n_rows,)
         Two classes.
     n_features : int, default=None
-        Features to choose, whatever they bring; None stops as described.
+        Number of features to choose, regardless of the error; None stops as described.
     cv : int, default=None
-        Folds of the cross-validation, whose rows go round within each class; None leaves out one
+        Number of folds of the cross-validation, stratified by class; None leaves out one
         row at a time, as the thesis does.
     penalty : float, default=0.1
         Penalty on the squares of the coefficients of features divided by their standard deviations.
-        The thesis has none, but classes that a feature separates have no finite fit without.
+        The thesis has none, but classes that a feature separates have no finite fit without it.
 
     Returns
     -------
@@ -189,14 +189,14 @@ def group_selections(
     y : array-like of shape (n_rows,)
         Two classes.
     groups : sequence of length p
-        The group of each column.
+        Group of each column.
     cv, penalty
-        As in `forward_selection`, whose rule is applied within each group.
+        Parameters as in `forward_selection`, whose rule is applied within each group.
 
     Returns
     -------
     GroupSelections
-        The best group first.
+        Selections of the groups, the best group first.
 
     Examples
     --------
@@ -231,7 +231,7 @@ def group_selections(
 
 
 def _select(candidates: Candidates, allowed: Indices, n_features: int | None) -> ForwardSelection:
-    # Not a fit without features: of equal classes each row left out would be predicted wrongly.
+    # Not a fit without features: with equal classes each left-out row would be predicted wrongly.
     error = without = candidates.smaller_class
     chosen: list[int] = []
     steps: list[tuple[float, float, float]] = []
@@ -293,7 +293,7 @@ def _name(X: Any, feature: int) -> str:
 
 
 def _folds(codes: Indices, cv: int | None) -> list[Indices]:
-    """Rows left out together; every class stays in what is left."""
+    """Folds of rows; every class stays among the other rows."""
     smallest = int(np.bincount(codes).min())
     if cv is None:
         fold = np.arange(len(codes))

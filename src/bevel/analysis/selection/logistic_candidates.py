@@ -11,13 +11,13 @@ from bevel._types import Floats, Indices
 
 __all__ = ["Candidates", "Judged"]
 
-MOST_STEPS = 50  # of Newton's method
-MOST_NUMBERS = 4_000_000  # of a block of design matrices
+MOST_STEPS = 50  # steps of Newton's method
+MOST_NUMBERS = 4_000_000  # size of a block of design matrices
 
 
 @dataclass(frozen=True, eq=False)
 class Judged:
-    """What each candidate brings: error of rows left out, and of all rows fit and likelihood."""
+    """Error on left-out rows, squared error and log-likelihood of each candidate."""
 
     errors: Floats
     squared: Floats
@@ -26,20 +26,20 @@ class Judged:
 
 @dataclass(frozen=True, eq=False)
 class Candidates:
-    """The rows, of which some are left out at a time, and the features to choose from.
+    """Rows and folds, and the features to choose from.
 
     Parameters
     ----------
     X : ndarray of shape (n_rows, p)
-        Finite numbers; divided by their standard deviations here.
+        Finite numbers, to be divided by their standard deviations.
     y : ndarray of int, shape (n_rows,)
-        0 or 1.
+        Classes, 0 or 1.
     folds : list of ndarray
         Rows that are left out together.
     penalty : float
-        On the squares of the coefficients; the intercept has none.
+        Penalty on the squares of the coefficients, except the intercept.
     names : tuple of str
-        Of the features.
+        Names of the features.
     """
 
     X: Floats
@@ -55,7 +55,7 @@ class Candidates:
 
     @property
     def n_features(self) -> int:
-        """Columns."""
+        """Number of columns."""
         return int(self.X.shape[1])
 
     @property
@@ -65,7 +65,7 @@ class Candidates:
         return min(share, 1.0 - share)
 
     def judge(self, chosen: Sequence[int], others: Indices) -> Judged:
-        """Models of the chosen features with each of the others."""
+        """Evaluate models of the chosen features with each of the others."""
         parts = [self._judge(design) for design in self._designs(chosen, others)]
         errors, squared, likelihoods = (np.concatenate(each) for each in zip(*parts, strict=True))
         return Judged(errors, squared, likelihoods)
@@ -106,7 +106,7 @@ def _share(score: Floats) -> Floats:
 def fit_logistic(
     design: Floats, y: Indices, weight: Floats, penalty: float, start: Floats | None = None
 ) -> Floats:
-    """Ridge logistic regressions (first axis), the intercept free, by Newton's method.
+    """Fit ridge logistic regressions (first axis), without a penalty on the intercept, by Newton.
 
     Steps are halved while they do not lower the penalised deviance.
     """

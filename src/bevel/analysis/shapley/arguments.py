@@ -1,4 +1,4 @@
-"""Arguments that the functions for Shapley values share, and the form of their results."""
+"""Common arguments of the functions for Shapley values, and the shape of their results."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
 
 
 def single_output(analysed: AnalysedForest, array: Floats) -> Floats:
-    """Without the last dimension in regression, where it has length 1."""
+    """Drop the last dimension in regression, where it has length 1."""
     return array[..., 0] if analysed.classes is None else array
 
 

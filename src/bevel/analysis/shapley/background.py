@@ -13,7 +13,7 @@ from bevel.errors import wrong_value
 
 __all__ = ["draw_rows", "read_background"]
 
-N_GAMES = 1000  # of a row, if max_background is None
+N_GAMES = 1000  # games of a row, if max_background is None
 LEAST_PER_TREE = 10
 
 
@@ -62,10 +62,10 @@ def _read_weights(weight: Any, n_rows: int) -> Floats:
 def draw_rows(
     weights: Floats, n_trees: int, most: int | None, rng: np.random.Generator
 ) -> npt.NDArray[np.int32] | None:
-    """Numbers of the rows of each tree, or None if each tree has all.
+    """Numbers of the rows of each tree, or None if each tree has all rows.
 
-    A systematic sample of all places: rows are in random order, and one of weight w has w times
-    the mean number of places, rounded up or down. Neighbouring places are of different trees.
+    A systematic sample: rows are in random order, and a row of weight w gets w times the mean
+    number of slots, rounded up or down. Neighbouring slots belong to different trees.
     """
     n_rows = len(weights)
     per_tree = max(LEAST_PER_TREE, -(-N_GAMES // n_trees)) if most is None else most

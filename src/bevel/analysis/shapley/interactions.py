@@ -1,4 +1,4 @@
-"""Shapley interaction values: how much of a prediction two features add only together."""
+"""Shapley interaction values: the joint contribution of two features beyond their own."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ MOST_VALUES = 2**28  # 2 GB
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShapleyInteractions(PrintedResult):
-    """What each pair of features adds to each prediction.
+    """Contributions of each pair of features to each prediction.
 
     Attributes
     ----------
     values : ndarray of shape (n, p, p), or (n, p, p, K) of a classifier with K classes
-        Half of the interaction of features i and j in both places (i, j) and (j, i); on the
-        diagonal what a feature adds by itself. The sum over one feature axis is the Shapley value
-        of the other; with `base_values` all values add up to the prediction.
+        Half of the interaction of features i and j at both (i, j) and (j, i); on the diagonal the
+        own contribution of a feature. The sum over one feature axis is the Shapley value of the
+        other; with `base_values` all values add up to the prediction.
     base_values : ndarray of shape () or (K,)
-        Mean prediction of the background: of each tree for its rows.
+        Mean prediction of the background, by each tree for its rows.
     data : ndarray of shape (n, p)
         The rows, in the user's units.
     names : tuple of str
-        Of the features.
+        Names of the features.
     classes : ndarray or None
         Labels of the classes; None in regression.
     n_background, n_background_given : int
-        Background rows that each tree was compared with, and that they were taken from.
+        Number of background rows of each tree, and number of those they were drawn from.
     output_name : str
-        What the values add up to.
+        Name of the sum of the values.
     """
 
     values: Floats
@@ -62,12 +62,12 @@ class ShapleyInteractions(PrintedResult):
 
     @property
     def predictions(self) -> Floats:
-        """Base plus all values: the forest's prediction of each row."""
+        """Sum of base and all values: the forest's prediction of each row."""
         return np.asarray(self.base_values + self.values.sum(axis=(1, 2)))
 
     @property
     def strength(self) -> Floats:
-        """Mean over rows and classes of absolute interactions, (p, p); of own effects, diagonal."""
+        """Mean absolute interactions over rows and classes, (p, p); own effects on the diagonal."""
         mean = np.abs(self.values).mean(axis=0)
         if self.classes is not None:
             mean = mean.mean(axis=2)
@@ -136,8 +136,8 @@ def shapley_interactions(
 ) -> ShapleyInteractions:
     """Shapley interaction values of the predictions of a fitted forest.
 
-    The interaction of two features is the mean, over coalitions of the others, of what both add
-    together beyond the sum of what each adds alone (Grabisch and Roubens 1999). All games are
+    The interaction of two features is the mean, over coalitions of the others, of their joint
+    contribution minus the sum of their single ones (Grabisch and Roubens 1999). All games are
     exact.
 
     Parameters
@@ -146,12 +146,12 @@ def shapley_interactions(
     X : array, data frame or sparse matrix of shape (n, p)
         Rows to explain.
     background, background_weight, max_background, random_state
-        As in `shapley_values`.
+        Parameters as in `shapley_values`.
     max_exact_features : int, default=12
-        Trees with oblique splits may tell 2 to this power cases apart for a row and a background
-        row; if one has more, there is an error. At most 20.
+        Trees with oblique splits may distinguish 2 to this power cases for a row and a background
+        row; more raise an error. At most 20.
     verbose : int, default=0
-        1 draws a bar of the rows done.
+        1 shows a progress bar.
 
     Returns
     -------

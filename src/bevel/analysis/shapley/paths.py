@@ -1,4 +1,4 @@
-"""Path-dependent Shapley values: what is not known is averaged over the training rows of a node.
+"""Path-dependent Shapley values: unknown features are averaged over a node's training rows.
 
 A coalition is a set of known features. A split whose features are all known sends a row to its
 side; any other sends it to both children, with the shares of the training weight that went there.
@@ -20,7 +20,7 @@ from bevel.training.progress import Progress
 
 __all__ = ["path_dependent_values", "refuse_background"]
 
-MOST_BOXES = 2**24  # of a tree and a row; sparse trees of 20 features have some thousands
+MOST_BOXES = 2**24  # boxes of a tree and a row; sparse trees of 20 features have some thousands
 
 
 def refuse_background(given: dict[str, object]) -> None:

@@ -1,4 +1,4 @@
-"""Shapley values as a result: arrays that add up to predictions, tables, and shap's own class."""
+"""Result of Shapley values: arrays that add up to predictions, tables, and shap's own class."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ N_SHOWN = 10  # features in the printed table
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ShapleyValues(PrintedResult):
-    """What each feature adds to each prediction.
+    """Contributions of each feature to each prediction.
 
     Attributes
     ----------
@@ -32,11 +32,11 @@ class ShapleyValues(PrintedResult):
         Shapley values. ``base_values + values.sum(axis=1)`` is the prediction of each row: its
         class probabilities (shares of votes when ``voting="hard"``) or its value.
     base_values : ndarray of shape () or (K,)
-        Mean prediction of the background: of each tree for its rows.
+        Mean prediction of the background, by each tree for its rows.
     data : ndarray of shape (n, p)
         The rows, in the user's units.
     names : tuple of str
-        Of the features.
+        Names of the features.
     classes : ndarray or None
         Labels of the classes; None in regression.
     std : ndarray of the shape of `values`, or None
@@ -45,11 +45,11 @@ class ShapleyValues(PrintedResult):
     sampled : float
         Share of the games (a row, a background row and a tree) that were sampled.
     n_background : int
-        Background rows that each tree was compared with; 0 if values are path-dependent.
+        Number of background rows of each tree; 0 if values are path-dependent.
     output_name : str
-        What the values add up to, for labels.
+        Name of the sum of the values, for labels.
     n_background_given : int or None
-        Background rows that they were taken from; None: not known.
+        Number of background rows that they were drawn from; None: not known.
     """
 
     values: Floats
@@ -65,7 +65,7 @@ class ShapleyValues(PrintedResult):
 
     @property
     def predictions(self) -> Floats:
-        """Base plus values: the forest's prediction of each row."""
+        """Sum of base and values: the forest's prediction of each row."""
         return np.asarray(self.base_values + self.values.sum(axis=1))
 
     @property
@@ -116,7 +116,7 @@ class ShapleyValues(PrintedResult):
     def to_shap(self) -> Any:
         """The values as a ``shap.Explanation``, for the plots of shap. Needs shap.
 
-        The plots of shap draw one output: take ``values.output(label).to_shap()`` of a classifier.
+        shap plots one output: use ``values.output(label).to_shap()`` of a classifier.
         """
         shap = import_optional("shap", needed_by="to_shap", install="shap")
         shape = (len(self.values), *self.base_values.shape)
@@ -159,7 +159,7 @@ class ShapleyValues(PrintedResult):
 
 
 def column_of_class(classes: npt.NDArray[Any] | None, label: Any) -> int:
-    """Place of a class among those of a classifier."""
+    """Position of a class among those of a classifier."""
     if classes is None:
         raise wrong_value(
             "The class of an output",

@@ -1,12 +1,12 @@
-"""Shapley values of predictions: what each feature adds to the prediction of a row.
+"""Shapley values of predictions: the contribution of each feature to the prediction of a row.
 
 The game is the interventional one (Lundberg and others 2020): a coalition of features has the
 values of the row, all others have those of a background row, and the forest predicts the hybrid.
 Values are means over background rows and trees. Every feature of an oblique split gets its share.
 
 Values of single trees vary much more over background rows than those of the forest. So if rows are
-many, each tree draws its own: with the same number of games this is far more precise than the same
-few rows for all trees.
+many, each tree draws its own: with the same number of games this is far more precise than a
+few rows that are common to all trees.
 """
 
 from __future__ import annotations
@@ -52,22 +52,22 @@ def shapley_values(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        Of any family of directions; slim ones too.
+        A fitted forest of any family of directions, which may be slim.
     X : array, data frame or sparse matrix of shape (n, p)
         Rows to explain.
     background : array, data frame or sparse matrix of shape (m, p)
         Rows to compare with, such as the training rows or those of one group.
     feature_perturbation : {"interventional", "tree_path_dependent"}, default="interventional"
-        What the prediction is if only some features are known. "interventional": the others have
+        Prediction when only some features are known. "interventional": the others have
         the values of a background row. "tree_path_dependent": a split on a feature that
         is not known sends the row to both children, with the shares of the training weight
         that went there; an oblique split is known if all of its features are. This one takes
-        no background, nor options of it.
+        no background, nor its options.
     background_weight : array of shape (m,), default=None
-        Weights of the background rows, which are not negative; None: they weigh alike.
+        Weights of the background rows, not negative; None: equal weights.
     max_background : int, default=None
-        Background rows that each tree is compared with, at least 2. If there are more, each tree
-        draws so many of its own, such that all are drawn about equally often. Time grows with it,
+        Number of background rows of each tree, at least 2. If there are more rows, each tree
+        draws its own, such that all are drawn about equally often. Time grows with it,
         and standard errors fall with its root. None: 10, and more in a forest of less than a
         hundred trees, so that there are a thousand games for each row.
     max_exact_features : int, default=12
@@ -76,12 +76,12 @@ def shapley_values(
         cases have to be distinguished; otherwise it is sampled. Trees of single features are always
         exact. At most 20.
     n_samples : int, default=4
-        Draws for each game that is sampled, at least 2; each draw is a random order of the
+        Number of draws for each sampled game, at least 2; each draw is a random order of the
         features and its reverse.
     random_state : int, Generator or None, default=None
-        Draws background rows and orders. The number of threads changes nothing.
+        Seed of background rows and orders. The number of threads does not matter.
     verbose : int, default=0
-        1 draws a bar of the rows done.
+        1 shows a progress bar.
 
     Returns
     -------

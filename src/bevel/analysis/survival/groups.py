@@ -1,4 +1,4 @@
-"""What pictures of survival forests show: curves with bands, and groups of risk."""
+"""Data for plots of survival forests: curves with bands, and risk groups."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from bevel.forest.survival.curves import curves, read_times, survival_record
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
 
-MOST_ROWS = 1000  # whose curves in single trees are held
+MOST_ROWS = 1000  # rows whose curves in single trees fit in memory
 N_TIMES = 200
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class SurvivalBands(PrintedResult):
-    """Survival curves of rows, and how far the trees differ.
+    """Survival curves of rows, and their spread over the trees.
 
     Attributes
     ----------
     times : ndarray
-        Where the curves are taken.
+        Times of the curves.
     survival : ndarray of shape (n_rows, n_times)
         Mean curve of the trees.
     low, high : ndarray of shape (n_rows, n_times)
-        Quantiles over the trees. They tell how far trees differ, not the error of their mean.
+        Quantiles over the trees: the spread of the trees, not the error of their mean.
     level : float
-        Share of the trees between them.
+        Share of the trees between these quantiles.
     """
 
     times: Floats
@@ -78,19 +78,19 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
     Parameters
     ----------
     forest : ObliqueSurvivalForest
-        Fitted.
+        A fitted survival forest.
     X : array-like of shape (n_rows, n_features)
-        At most 1000 rows.
+        Rows to predict, at most 1000.
     times : array-like of ascending times, default=None
-        Where the curves are wanted; None for 200 times up to the 95 % quantile of the
-        event times of the fit.
+        Times of the curves; None for 200 times up to the 95 % quantile of the event times of the
+        fit.
     level : float, default=0.5
-        Share of the trees between the lines of the band.
+        Share of the trees within the band.
 
     Returns
     -------
     SurvivalBands
-        Drawn by `bevel.plots.survival_curves`.
+        Curves, drawn by `bevel.plots.survival_curves`.
 
     Examples
     --------
@@ -123,26 +123,26 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
 
 @dataclass(frozen=True, eq=False, repr=False)
 class RiskGroups(PrintedResult):
-    """Rows in groups by their predicted risk, with what was observed and predicted.
+    """Rows in groups by their predicted risk, with observed and predicted survival.
 
     Attributes
     ----------
     names : tuple of str
-        Of the groups, from the lowest risk up.
+        Names of the groups, from the lowest risk up.
     times : ndarray
-        Where the curves are taken.
+        Times of the curves.
     observed : ndarray of shape (n_groups, n_times)
         Kaplan-Meier curves of the rows.
     predicted : ndarray of shape (n_groups, n_times)
         Means of the predicted curves of the rows.
     count, n_events : ndarray of int
-        Rows and events of each group.
+        Number of rows and of events of each group.
     p_value : float
-        Of the log-rank test that the groups do not differ.
+        p-value of the log-rank test that the groups do not differ.
     group : ndarray of int, shape (n_rows,)
         Group of each row; -1 for a row that was in every bag.
     row_kind : {"new", "out-of-bag", "grown on"}
-        As of `SurvivalScores`.
+        Kind of the rows, as in `SurvivalScores`.
     """
 
     names: tuple[str, ...]
@@ -186,25 +186,25 @@ def risk_groups(
     Parameters
     ----------
     forest : ObliqueSurvivalForest
-        Fitted.
+        A fitted survival forest.
     X, y : array-like
         Rows with their times and events: those of the fit in their order, or rows that the forest
         has not seen.
     n_groups : int, default=3
-        How many; from 2 on.
+        Number of groups, at least 2.
     times : array-like of ascending times, default=None
-        Where the curves are taken; None for 200 times up to the 95 % quantile of the
-        event times of the fit.
+        Times of the curves; None for 200 times up to the 95 % quantile of the event times of the
+        fit.
     out_of_bag : bool or "auto", default="auto"
         Whether each row is predicted only by the trees whose bags it is out of. "auto": if these
         are the rows of the fit, which is recognised if they are in its order. False: by all trees.
     sample_weight : array-like of shape (n_rows,), default=None
-        As in `survival_scores`.
+        Weights of the fit, as in `survival_scores`.
 
     Returns
     -------
     RiskGroups
-        Drawn by `bevel.plots.risk_groups`.
+        Groups, drawn by `bevel.plots.risk_groups`.
 
     Examples
     --------
@@ -243,7 +243,7 @@ def risk_groups(
 
 
 def _grid(times: Any, record: SurvivalRecord) -> Floats:
-    """Given times, or an even grid; the few events after its end would take most of a picture."""
+    """Given times, or an even grid that ends before the few last events."""
     if times is not None:
         return read_times(times, record)
     last = float(np.quantile(record.event_times, 0.95))
@@ -259,7 +259,7 @@ def _names(n_groups: int) -> tuple[str, ...]:
 
 
 def _log_rank_p_value(target: SurvivalTarget, group: AnyInts, n_groups: int) -> float:
-    """Of the log-rank test of several groups; one of them is left out of the quadratic form."""
+    """p-value of the log-rank test of several groups; the quadratic form leaves one out."""
     surplus, covariance = np.zeros(n_groups), np.zeros((n_groups, n_groups))
     for time in target.event_times:
         at_risk = np.bincount(group[target.at_risk(time)], minlength=n_groups).astype(float)

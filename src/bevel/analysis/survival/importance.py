@@ -1,4 +1,4 @@
-"""By how much the concordance of a survival forest falls when a feature is disturbed."""
+"""Importance in survival forests: decrease of the concordance when a feature is perturbed."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def permutation_of_survival(
     n_repeats: int = 5,
     random_state: Any = None,
 ) -> Importance:
-    """By how much the concordance falls when the values of a feature are permuted among the rows.
+    """Decrease of the concordance when the values of a feature are permuted among the rows.
 
     Parameters
     ----------
@@ -46,7 +46,7 @@ def permutation_of_survival(
     groups : mapping, default=None
         Names of groups, each with columns that are permuted together; None for single features.
     n_repeats : int, default=5
-        Permutations of each.
+        Number of permutations of each group.
     random_state : int, RandomState or None, default=None
         Seed of the permutations.
     """
@@ -75,7 +75,7 @@ def negation_of_survival(
     out_of_bag: bool | str = True,
     groups: Mapping[str, Any] | None = None,
 ) -> Importance:
-    """By how much the concordance falls when the weights of a feature change sign in all splits.
+    """Decrease of the concordance when the weights of a feature change sign in all splits.
 
     After Jaeger et al. 2022. Features are measured from their median, as in the other forests.
 
@@ -114,7 +114,7 @@ def negation_of_survival(
 def _read(
     analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool | str
 ) -> tuple[Float32s, SurvivalTarget, Bools | None, str]:
-    """Rows, their times, which trees count for which, and what kind of rows they are."""
+    """Rows, their times, the trees that count for them, and the kind of the rows."""
     rows = np.asfortranarray(analysed.encode(X))
     record = analysed.fitted.survival
     competing = record is not None and record.n_causes > 1
@@ -131,7 +131,7 @@ def _drops(
     out: Bools | None,
     n_repeats: int,
 ) -> Floats:
-    """Fall of the concordance for each group and repeat."""
+    """Decrease of the concordance for each group and repeat."""
     whole = _concordance(analysed, rows, target, out)
     if np.isnan(whole):
         where = "given" if out is None else "out of bag"

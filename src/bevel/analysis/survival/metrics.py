@@ -1,8 +1,8 @@
-"""Scores of survival predictions, rows weighed by the inverse of their chance of being seen (IPCW).
+"""Scores of survival predictions, with inverse probability of censoring weights (IPCW).
 
-Definitions are those of scikit-survival, so that figures can be compared: the censoring
+Definitions are those of scikit-survival, so that scores can be compared: the censoring
 distribution is the Kaplan-Meier curve of the censoring times of `y_train`. Rows that enter late are
-weighed by the chance of having entered, too.
+also weighted by the probability of having entered.
 """
 
 from __future__ import annotations
@@ -29,14 +29,14 @@ __all__ = [
 
 
 def concordance_index(y: Any, risk: Any) -> float:
-    """Harrell's concordance: how often the earlier event has the higher risk.
+    """Harrell's concordance: share of pairs in which the earlier event has the higher risk.
 
     Parameters
     ----------
     y : structured array, tuple of two arrays, or data frame
-        Times and events, as `ObliqueSurvivalForest.fit` takes them.
+        Times and events, as in `ObliqueSurvivalForest.fit`.
     risk : array-like of shape (n,)
-        Predicted risks, such as `predict` gives them.
+        Predicted risks, such as those of `predict`.
 
     Returns
     -------
@@ -69,8 +69,8 @@ def kaplan_meier(y: Any, weights: Any = None) -> StepFunction:
     Returns
     -------
     StepFunction
-        The share of rows without an event up to a time, as a function of the time. After the last
-        time it stays as it is.
+        Share of rows without an event up to a time, as a function of the time. It is constant after
+        the last time.
 
     Examples
     --------
@@ -104,10 +104,10 @@ def _at_risk(target: SurvivalTarget, weight: Floats, times: Floats, leaving: Flo
 
 
 class Seen:
-    """How likely rows are seen: not censored before a time, and entered before it.
+    """Probability that rows are seen: not censored before a time, and entered before it.
 
-    Rows seen from the start have the chance G(t) of not being censored before t, of which the
-    product-limit estimate is taken. A row that enters at random is seen at t with the chance
+    Rows seen from the start have the probability G(t) of not being censored before t, for which the
+    product-limit estimate is used. A row that enters at random is seen at t with probability
     P(entry < t <= censoring), given that it is seen at all. The share of rows at risk is that times
     S(t-), so that it is estimated by (rows at risk) / (rows * S(t-)), with the product-limit
     estimate of S. Without late rows that is G(t-). The weights of all rows that count at a time add
@@ -143,7 +143,7 @@ class Seen:
 
     @property
     def end(self) -> float:
-        """When all late rows that had entered have had their event, though others come later."""
+        """Time at which all late rows so far have had their event, though others enter later."""
         gone = self._curve.x[self._curve.y == 0.0][:1]
         if len(gone) == 0:
             return float("inf")
@@ -151,7 +151,7 @@ class Seen:
         return float(gone[0]) if others else float("inf")
 
     def check_times(self, grid: Floats) -> None:
-        """Raise for times at which late rows cannot be weighed."""
+        """Raise for times at which late rows have no weights."""
         if not self._late:
             return
         start = self._entries[0]
@@ -168,7 +168,7 @@ class Seen:
             )
 
     def at_event(self, target: SurvivalTarget) -> Floats:
-        """1 / P(seen at the event) of rows with an event, 0 of others."""
+        """1 / P(seen at the event) for rows with an event, 0 for others."""
         if self._late:
             scaled = self._n_at_risk(target.time, "left") / len(self._times)
             place = np.searchsorted(self._curve.x, target.time, side="left")
@@ -180,7 +180,7 @@ class Seen:
         return weight
 
     def after(self, grid: Floats) -> Floats:
-        """P(seen) of rows without an event up to each time; infinite if none is seen."""
+        """P(seen) for rows without an event up to each time; infinite if none is seen."""
         if not self._late:
             chance = self._curve(grid)
             return np.where(chance > 0.0, chance, np.inf)
@@ -192,7 +192,7 @@ class Seen:
 
 
 def end_of_weights(target: SurvivalTarget) -> float:
-    """The time from which on late rows cannot be weighed; infinite if there is none."""
+    """Time from which late rows have no weights; infinite if there is none."""
     return float("inf") if target.entry is None else Seen(target, target).end
 
 
@@ -205,26 +205,26 @@ def _without_event(target: SurvivalTarget, time: float) -> Bools:
 def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Floats:
     """Brier score at each time: mean squared difference of survival and its prediction.
 
-    Rows are weighed by 1 / P(seen), which makes up for those that are censored, and for those that
+    Rows are weighted by 1 / P(seen), which corrects for those that are censored, and for those that
     were never seen because they would have entered after their event. It assumes that entry and
-    censoring depend neither on the event time nor on the features.
+    censoring are independent of the event time and the features.
 
     Parameters
     ----------
     y : structured array, tuple of two arrays, or data frame
         Times and events of the rows, with entries if they enter late.
     survival : array-like of shape (n_rows, n_times)
-        Predicted chances of being without an event at each time, such as
+        Predicted probabilities of being without an event at each time, such as
         `predict_survival_function(X, times, return_array=True)`.
     times : array-like of ascending times
-        Within the times of y.
+        Times to evaluate, within the times of y.
     y_train : as y, default=None
         Rows from which censoring and entry are estimated; None takes y.
 
     Returns
     -------
     ndarray of shape (n_times,)
-        From 0 to 1, 0.25 for a prediction of one half.
+        Scores from 0 to 1, 0.25 for a prediction of one half.
 
     Examples
     --------
@@ -260,12 +260,12 @@ def integrated_brier_score(y: Any, survival: Any, times: Any, y_train: Any = Non
     Parameters
     ----------
     y, survival, times, y_train
-        As in `brier_score`; two times or more.
+        Parameters as in `brier_score`; two times or more.
 
     Returns
     -------
     float
-        The integral by trapezoids, divided by the time between first and last.
+        Integral by the trapezoidal rule, divided by the time between first and last.
 
     Examples
     --------
@@ -289,7 +289,7 @@ def integrated_brier_score(y: Any, survival: Any, times: Any, y_train: Any = Non
 def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     """Area under the ROC curve at each time: rows with an event by then against rows without.
 
-    Censored and late rows are made up for by weights, as in `brier_score`.
+    Weights correct for censored and late rows, as in `brier_score`.
 
     Parameters
     ----------
@@ -298,14 +298,14 @@ def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     risk : array-like of shape (n_rows,) or (n_rows, n_times)
         Predicted risks, the same for all times or one for each.
     times : array-like of ascending times
-        Within the times of y.
+        Times to evaluate, within the times of y.
     y_train : as y, default=None
         Rows from which the censoring is estimated; None takes y.
 
     Returns
     -------
     ndarray of shape (n_times,)
-        NaN at times before the first event or after the last row.
+        Areas; NaN at times before the first event or after the last row.
 
     Examples
     --------

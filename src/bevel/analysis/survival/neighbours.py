@@ -27,27 +27,27 @@ def neighbour_survival(
 ) -> Floats:
     """Survival curve of each row: one Kaplan-Meier curve of the weighted training rows.
 
-    A forest is a set of adaptive neighbours: `forest_weights` are the weights of the training rows
-    for a row. `predict_survival_function` averages the curves of the leaves; this is the curve of
-    all of them together, which is steadier in the tails, where leaves have few rows at risk.
+    `forest_weights` are the weights of the training rows, as adaptive neighbours of a row.
+    `predict_survival_function` averages the curves of the leaves; this is the curve of
+    all of them together, which is more stable in the tails, where leaves have few rows at risk.
 
     Parameters
     ----------
     forest : ObliqueSurvivalForest
-        Fitted.
+        A fitted survival forest.
     X_train, y_train : array-like
         The rows of the fit with their times and events, in the order of the fit.
     X : array-like of shape (n_rows, n_features), default=None
-        Rows. None: the training rows, each by the trees whose bags it is out of.
+        Rows to predict. None: the training rows, each by the trees whose bags it is out of.
     times : array-like of ascending times, default=None
-        Where the curves are wanted; None for the event times of the fit.
+        Times of the curves; None for the event times of the fit.
     sample_weight : array-like of shape (n_train,), default=None
         Weights of the training rows, if the fit had any.
 
     Returns
     -------
     ndarray of shape (n_rows, n_times)
-        Chances of being without an event; NaN for a training row that was in every bag.
+        Probabilities of being without an event; NaN for a training row that was in every bag.
 
     Examples
     --------
@@ -77,7 +77,7 @@ def _weighted_curves(weights: sp.csr_matrix, target: SurvivalTarget, grid: Float
     weight = weights.toarray()[:, order]
     from_row = weight[:, ::-1].cumsum(axis=1)[:, ::-1]  # weight of a row and those after it
     at_risk = from_row[:, np.searchsorted(time, target.event_times, side="left")]
-    if target.entry is not None:  # less those whose entry is at a time or after it
+    if target.entry is not None:  # minus those whose entry is at a time or after it
         by_entry = target.entry.argsort(kind="stable")
         late = weights.toarray()[:, by_entry][:, ::-1].cumsum(axis=1)[:, ::-1]
         late = np.concatenate((late, np.zeros((len(late), 1))), axis=1)
@@ -86,7 +86,7 @@ def _weighted_curves(weights: sp.csr_matrix, target: SurvivalTarget, grid: Float
     place = np.searchsorted(target.event_times, time[event])
     first = np.flatnonzero(np.diff(place, prepend=-1))
     deaths = np.add.reduceat(weight[:, event], first, axis=1)
-    tiny = 1e-12  # what sums over nobody leave
+    tiny = 1e-12  # rounding error of empty sums
     share = np.divide(deaths, at_risk, out=np.zeros(deaths.shape), where=at_risk > tiny)
     curve = np.cumprod(1.0 - np.minimum(share, 1.0), axis=1)
     curve = np.concatenate((np.ones((len(curve), 1)), curve), axis=1)

@@ -1,4 +1,4 @@
-"""How well a survival forest predicts: concordance, Brier score, AUC and calibration."""
+"""Scores of survival forests: concordance, Brier score, AUC and calibration."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ __all__ = [
     "survival_scores",
 ]
 
-N_TIMES = 50  # of the grid that scores are taken at
+N_TIMES = 50  # times of the default grid
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -46,25 +46,25 @@ class SurvivalScores(PrintedResult):
     Attributes
     ----------
     concordance : float
-        Harrell's, of the risks.
+        Harrell's concordance of the risks.
     concordance_error : float
-        Its standard error over the choice of the rows.
+        Standard error of the concordance over the choice of the rows.
     integrated_brier_score : float
         Mean of `brier_score` over the times.
     reference : float
-        The same of the Kaplan-Meier curve of all rows, which uses no features.
+        Mean Brier score of the Kaplan-Meier curve of all rows, which uses no features.
     times : ndarray
-        Where the following are taken.
+        Times of the following scores.
     brier_score, auc : ndarray
-        At each time; censored rows weighed by the chance of being seen.
+        Scores at each time, with weights that correct for censored rows.
     reference_score : ndarray
         The Brier score of the Kaplan-Meier curve of all rows at each time.
     n_rows : int
-        Rows that were scored.
+        Number of rows that were scored.
     out_of_bag : bool
         Whether each row was predicted by the trees whose bags it is out of.
     row_kind : {"new", "out-of-bag", "grown on"}
-        The last: rows of the fit, predicted by trees that have seen them.
+        Kind of the rows; "grown on": rows of the fit, predicted by trees that have seen them.
     """
 
     concordance: float
@@ -81,7 +81,7 @@ class SurvivalScores(PrintedResult):
 
     @property
     def mean_auc(self) -> float:
-        """Mean of the AUC over the times at which there is one."""
+        """Mean of the AUC over the times at which it is defined."""
         return float(np.nanmean(self.auc))
 
     def to_pandas(self) -> Any:
@@ -111,18 +111,18 @@ def survival_scores(
     y_train: Any = None,
     sample_weight: Any = None,
 ) -> SurvivalScores:
-    """Scores of a survival forest: of the rows of its fit out of bag, or of new rows.
+    """Scores of a survival forest, on the rows of its fit out of bag, or on new rows.
 
     Parameters
     ----------
     forest : ObliqueSurvivalForest
-        Fitted.
+        A fitted survival forest.
     X, y : array-like
         Rows with their times and events: those of the fit in their order, or rows that the forest
         has not seen.
     times : array-like of ascending times, default=None
-        Where to take the Brier score and the AUC; None for 50 times from the 5 % to the 90 %
-        quantile of the event times of y, or as far as rows that enter late can be weighed.
+        Times of the Brier score and the AUC; None for 50 times from the 5 % to the 90 %
+        quantile of the event times of y, as far as rows that enter late have weights.
     out_of_bag : bool or "auto", default="auto"
         Whether each row is predicted only by the trees whose bags it is out of. "auto": if these
         are the rows of the fit, which is recognised if they are in its order. False: by all trees.
@@ -130,12 +130,12 @@ def survival_scores(
         Rows from which the censoring is estimated; None takes y.
     sample_weight : array-like of shape (n_rows,), default=None
         Weights of the fit, if these are its rows: those of weight 0 are in no bag. Scores count
-        all rows alike.
+        all rows equally.
 
     Returns
     -------
     SurvivalScores
-        Prints as a table.
+        Scores, printed as a table.
 
     Examples
     --------
@@ -180,17 +180,17 @@ class SurvivalCalibration(PrintedResult):
     Attributes
     ----------
     time : float
-        The time.
+        Time of the survival.
     predicted : ndarray
         Mean predicted survival of each group, ascending.
     observed : ndarray
         Kaplan-Meier survival of the group at that time.
     standard_error : ndarray
-        Of `observed`, after Greenwood.
+        Standard error of `observed`, after Greenwood.
     count : ndarray of int
-        Rows of each group.
+        Number of rows of each group.
     row_kind : {"new", "out-of-bag", "grown on"}
-        As of `SurvivalScores`.
+        Kind of the rows, as in `SurvivalScores`.
     """
 
     time: float
@@ -202,7 +202,7 @@ class SurvivalCalibration(PrintedResult):
 
     @property
     def expected_calibration_error(self) -> float:
-        """Mean distance of observed and predicted survival, over the rows."""
+        """Mean distance between observed and predicted survival, over the rows."""
         distance = np.abs(self.predicted - self.observed)
         return float((self.count * distance).sum() / self.count.sum())
 
@@ -233,7 +233,7 @@ def survival_calibration(
     out_of_bag: bool | str = "auto",
     sample_weight: Any = None,
 ) -> SurvivalCalibration:
-    """Whether predicted survival at a time is what is observed.
+    """Compare predicted with observed survival at a time.
 
     Rows are grouped by their predicted survival; the survival of a group is its Kaplan-Meier
     estimate, which takes censored rows into account.
@@ -241,24 +241,24 @@ def survival_calibration(
     Parameters
     ----------
     forest : ObliqueSurvivalForest
-        Fitted.
+        A fitted survival forest.
     X, y : array-like
         Rows with their times and events: those of the fit in their order, or rows that the forest
         has not seen.
     time : float
-        When.
+        Time of the survival.
     n_groups : int, default=10
-        Groups of about equal size; fewer where predictions are tied.
+        Number of groups of about equal size; fewer where predictions are tied.
     out_of_bag : bool or "auto", default="auto"
         Whether each row is predicted only by the trees whose bags it is out of. "auto": if these
         are the rows of the fit, which is recognised if they are in its order. False: by all trees.
     sample_weight : array-like of shape (n_rows,), default=None
-        As in `survival_scores`.
+        Weights of the fit, as in `survival_scores`.
 
     Returns
     -------
     SurvivalCalibration
-        Drawn by `bevel.plots.survival_calibration`.
+        Calibration, drawn by `bevel.plots.survival_calibration`.
 
     Examples
     --------
@@ -327,7 +327,7 @@ def rows_out_of_bag(
     out_of_bag: bool | str,
     weights: Floats | None = None,
 ) -> tuple[Bools | None, str]:
-    """Which trees count for which row, None if all do, and what kind of rows they are."""
+    """Trees that count for each row, None if all do, and the kind of the rows."""
     wanted = check_out_of_bag(out_of_bag)
     if wanted:
         analysed.honest_bags()
@@ -344,7 +344,7 @@ def rows_out_of_bag(
 
 
 def mean_risk(analysed: AnalysedForest, leaves: Ints32) -> Floats:
-    """Mean mortality over the trees that count; NaN without one."""
+    """Mean mortality over the trees that count; NaN if there are none."""
     forest = analysed.forest
     node = leaves + forest.tree_offset[:-1]
     counts = leaves >= 0
@@ -364,7 +364,7 @@ def _grid(times: Any, target: SurvivalTarget) -> Floats:
             "y must have an event to choose times from; got censored rows only. Pass times."
         )
     low, high = np.quantile(target.time[target.event], (0.05, 0.9))
-    if target.entry is not None:  # where late rows can be weighed
+    if target.entry is not None:  # as far as late rows have weights
         known = target.time[target.event & (target.time < end_of_weights(target))]
         high = min(high, known.max(initial=low))
         if not low < high:

@@ -1,8 +1,8 @@
-"""C export: a forest as one C99 file without dependencies that predicts bit for bit as Python does.
+"""C export: a forest as one C99 file without dependencies that predicts the same bits as Python.
 
-The file is tables and a few short functions. `trees` makes the tables as arrays; `heading`, `rows`,
-`walk`, `predict` and `labels` write one part of the file each, in pieces; `literals` has how C
-spells things.
+The file has tables and a few short functions. `trees` makes the tables as arrays; `heading`,
+`rows`, `walk`, `predict` and `labels` write one part of the file each, in pieces; `literals`
+writes C literals.
 """
 
 from __future__ import annotations

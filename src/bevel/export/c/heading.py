@@ -1,4 +1,4 @@
-"""The top of the C file: what it is in words, its declarations, and what compilers must do."""
+"""The top of the C file: description, declarations, and checks of the compiler."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _MOST_LISTED = 100  # classes; names of features are all listed, since their ord
 
 
 def write_heading(model: Model) -> Iterator[str]:
-    """Comment, declarations and what must hold for the arithmetic."""
+    """Comment, declarations and requirements on the arithmetic."""
     name, forest = model.name, model.forest
     yield code(
         _ABOUT,
@@ -40,7 +40,7 @@ def write_heading(model: Model) -> Iterator[str]:
 
 
 def write_ending(model: Model) -> str:
-    """What closes the file."""
+    """End of the file."""
     return code(_ENDING, model.name)
 
 
@@ -49,13 +49,13 @@ def _count(number: int, word: str) -> str:
 
 
 def _n_quantiles(model: Model) -> int:
-    """Quantiles of a boosted model that predicts several, else 0."""
+    """Number of quantiles of a boosted model that predicts several, else 0."""
     additive = model.fitted.additive
     return additive.n_outputs if additive is not None and additive.link == "sorted" else 0
 
 
 def _lengths(model: Model) -> str:
-    """How long the arrays are that predictions go to."""
+    """Lengths of the output arrays."""
     name = model.name.upper()
     if model.classes:
         return f"#define {name}_N_CLASSES {len(model.classes)}\n"
@@ -80,7 +80,7 @@ def _prototypes(model: Model) -> Iterator[str]:
 
 
 def _interface(model: Model) -> Iterator[str]:
-    """The interface in words, line by line."""
+    """Description of the interface, line by line."""
     name, nominal = model.name, model.encoding.nominal.values()
     if model.classes:
         yield f"{name}_predict_proba  writes the probability of each class"

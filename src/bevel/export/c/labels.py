@@ -41,7 +41,7 @@ def write_levels(model: Model) -> Iterator[str]:
 
 
 def is_numbered(column: Levels) -> bool:
-    """Whether the labels are numbers that C has too; Python compares 1, 1.0 and True as equal."""
+    """Whether the labels are numbers in C too; Python compares 1, 1.0 and True as equal."""
     return len(column.labels) > 0 and all(map(_is_double, column.labels))
 
 
@@ -53,9 +53,9 @@ def _is_double(label: Any) -> bool:
 
 
 def _text_codes(feature: int, column: Levels) -> dict[str, int]:
-    """Codes by text, in the order of UTF-8; labels that are not text by what Python prints.
+    """Codes by text, in the order of UTF-8; other labels by their string in Python.
 
-    C ends a string at a null character, so that labels that hold one cannot be matched.
+    C ends a string at a null character, so that labels that contain one cannot be matched.
     """
     codes: dict[str, int] = {}
     for place, label in enumerate(column.labels):

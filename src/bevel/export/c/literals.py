@@ -1,4 +1,4 @@
-"""Numbers, text and tables as C: exact, compact, and harmless whatever the user's labels hold."""
+"""Numbers, text and tables as C literals: exact, compact, and safe for any labels."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _PER_LINE = 16
 _PER_CHUNK = 2**16  # numbers formatted at once: some megabytes of text
 _LONGEST_LITERAL = 4000  # bytes; C99 promises 4095
 _PREFIX = re.compile(r"\b(model|MODEL)_")
-# In a comment these would end it, open another one, or be read as a trigraph.
+# In a comment these would end it, open another, or form a trigraph.
 _UNSAFE_IN_COMMENT = re.compile(r"\*(?=/)|/(?=\*)|\?(?=\?)")
 
 
@@ -37,12 +37,12 @@ def _prefixed(word: str, name: str) -> str:
 
 
 def remark(text: str) -> str:
-    """A comment of one line between parts of the file; for text of our own."""
+    """A comment of one line between parts of the file, without the user's text."""
     return f"\n/* {text} */\n"
 
 
 def narrow(values: Array) -> Array:
-    """The same whole numbers in the narrowest type that C has."""
+    """Whole numbers converted to the narrowest integer type of C."""
     low, high = (int(values.min()), int(values.max())) if values.size else (0, 0)
     kind = "i" if low < 0 else "u"
     fitting = (np.dtype(f"{kind}{size}") for size in (1, 2, 4, 8))
@@ -80,7 +80,7 @@ def _hexadecimal(values: Array) -> list[str]:
     mantissa, exponent = np.frexp(values.astype(np.float64))
     finite = np.isfinite(values)
     digits = np.where(finite, np.abs(mantissa) * 2.0**53, 1.0).astype(np.int64)
-    zeros = np.frexp((digits & -digits).astype(np.float64))[1] - 1  # at the end, in binary
+    zeros = np.frexp((digits & -digits).astype(np.float64))[1] - 1  # trailing binary zeros
     signs = np.where(np.signbit(values), "-", "").tolist()
     parts = zip(signs, (digits >> zeros).tolist(), (exponent - 53 + zeros).tolist(), strict=True)
     texts = [f"{sign}0x{odd:x}p{power}{suffix}" for sign, odd, power in parts]
@@ -104,7 +104,7 @@ def _encoded(text: str) -> bytes:
     return text.partition("\0")[0].encode("utf-8", "surrogatepass")
 
 
-# "?" is escaped for the sake of trigraphs; octal escapes, unlike hexadecimal ones, have an end.
+# "?" is escaped because of trigraphs; octal escapes, unlike hexadecimal ones, have a fixed length.
 _ESCAPED = [chr(byte) if 32 <= byte < 127 else f"\\{byte:03o}" for byte in range(256)]
 for _byte in b"\"'\\?":
     _ESCAPED[_byte] = "\\" + chr(_byte)
@@ -112,7 +112,7 @@ _ESCAPED[ord("\n")] = "\\n"
 
 
 def text_table(name: str, texts: Iterable[str]) -> Iterator[str]:
-    """A table of strings; one that is too long for a literal gets an array of its own."""
+    """A table of strings; a text that is too long for a literal gets an array of its own."""
     places = []
     for number, text in enumerate(texts):
         encoded = _encoded(text)
@@ -129,7 +129,7 @@ def text_table(name: str, texts: Iterable[str]) -> Iterator[str]:
 
 
 def comment_text(text: str, limit: int = 60) -> str:
-    """A quoted text that can stand in a comment."""
+    """A quoted text that is safe in a comment."""
     shown = text if len(text) <= limit else text[: limit - 3] + "..."
     shown = "".join(c if c.isprintable() else f"\\u{ord(c):04x}" for c in shown)
     return f'"{_UNSAFE_IN_COMMENT.sub(lambda m: m.group() + " ", shown)}"'

@@ -19,14 +19,14 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted forest and the name it has in C.
+    """A fitted forest and its name in C.
 
     Attributes
     ----------
     name : str
         Prefix of everything in the C file.
     fitted : FittedForest
-        The forest with all that stands between the user's rows and its predictions.
+        The forest with its encoding and link.
     """
 
     name: str
@@ -39,7 +39,7 @@ class Model:
 
     @property
     def encoding(self) -> Encoding:
-        """How rows are read."""
+        """Encoding of rows."""
         return self.fitted.encoding
 
     @property
@@ -49,12 +49,12 @@ class Model:
 
     @property
     def power(self) -> float:
-        """That mean class shares are raised to."""
+        """Power that mean class shares are raised to."""
         return self.fitted.power
 
     @property
     def what(self) -> str:
-        """What a prediction without classes is."""
+        """Description of a prediction without classes."""
         if self.fitted.survival is not None:
             return "the risk: higher for earlier events"
         if self.fitted.isolation is not None:
@@ -74,12 +74,12 @@ class Model:
 
     @property
     def has_splits(self) -> bool:
-        """Whether any tree looks at the row at all."""
+        """Whether any tree has a split."""
         return bool((self.forest.right >= 0).any())
 
 
 def read_model(fitted: FittedForest, name: str) -> Model:
-    """A fitted forest under a name for C, which is checked."""
+    """Check a name for C, and wrap a fitted forest."""
     _check_name(name)
     return Model(name, fitted)
 

@@ -42,7 +42,7 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
 
 
 def _write_power(model: Model) -> Iterator[str]:
-    """The probabilities of a calibrated forest; see `cpp/bevel/predict/share_power.h`."""
+    """Function for the probabilities of a calibrated forest; see `share_power.h` of the core."""
     whole, has_root = divmod(int(2.0 * model.power), 2)
     if has_root:
         yield code(_ROOT, model.name)
@@ -51,7 +51,7 @@ def _write_power(model: Model) -> Iterator[str]:
 
 
 def shortest(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-    """In float32 where nothing is lost, as with targets that are small whole numbers."""
+    """Convert to float32 where it is exact, as for targets that are small whole numbers."""
     with np.errstate(over="ignore"):
         single = values.astype(np.float32)
     return single if np.array_equal(single, values) else values
@@ -116,7 +116,7 @@ $add\
 }
 """
 
-# The largest integer R with R * R <= x * 2^106, bit by bit, then rounded: as IEEE 754 has it.
+# The largest integer R with R * R <= x * 2^106, bit by bit, then rounded as in IEEE 754.
 _ROOT = """
 static double model_root_of(double x)
 {

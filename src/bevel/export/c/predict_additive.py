@@ -44,7 +44,7 @@ $row\
 }
 """
 
-# The steps of the core's own exponential, so that the bits are those of Python.
+# The steps of the core's own exponential, so that the bits equal those of Python.
 _EXPONENTIAL = """
 #include <string.h>
 

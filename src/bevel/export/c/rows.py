@@ -18,7 +18,7 @@ __all__ = ["write_rows"]
 
 
 def write_rows(model: Model) -> Iterator[str]:
-    """Tables and functions that turn the user's row into what trees read; last is model_read."""
+    """Tables and functions that encode the user's row; the last one is model_read."""
     name, encoding = model.name, model.encoding
     has_nominal = bool(encoding.levels.any())
     yield code(_LIMIT, name)
@@ -42,7 +42,7 @@ def write_rows(model: Model) -> Iterator[str]:
 
 
 def _write_scaling(model: Model) -> Iterator[str]:
-    """Tables of the scaler and a function model_scale; nothing where values stay as they are."""
+    """Tables of the scaler and a function model_scale; empty if values are not scaled."""
     name, scaler = model.name, model.encoding.scaler
     match scaler:
         case IdentityScaler():
@@ -90,7 +90,7 @@ def _write_ranks(name: str, scaler: RankScaler) -> Iterator[str]:
 
 
 def _never_empty(values: npt.NDArray[np.floating[Any]]) -> npt.NDArray[np.floating[Any]]:
-    """C has no table without entries; a table whose columns are all nominal has no knots."""
+    """Avoid an empty table, which C does not allow; without numeric columns there are no knots."""
     return values if len(values) else np.zeros(1, dtype=np.float32)
 
 

@@ -1,4 +1,4 @@
-"""The trees as compact tables: what the C code reads, still as arrays.
+"""The trees as compact tables for the C code, as arrays.
 
 Only splits are numbered, over all trees; since trees are in preorder, a child that is a split
 follows its parent. A step from a split to a child is either the (positive) distance to it or, for a
@@ -28,12 +28,12 @@ __all__ = [
 ]
 
 
-MISSING_LEFT = 1  # bit of `flags`
+MISSING_LEFT = 1  # a bit of `flags`
 
 
 @dataclass(frozen=True, eq=False)
 class EntryLists:
-    """EntryLists of (index, weight), one after another."""
+    """Lists of entries (index, weight), one after another."""
 
     count: Ints64
     index: Array
@@ -41,7 +41,7 @@ class EntryLists:
 
     @property
     def start(self) -> Ints64:
-        """Where each list begins."""
+        """Offset of each list."""
         return np.cumsum(self.count) - self.count
 
     @property
@@ -57,7 +57,7 @@ class EntryLists:
         return EntryLists(self.count[chosen], self.index[entries], self.weight[entries])
 
     def without_empty(self) -> EntryLists:
-        """The same sums with an entry of weight zero in lists that have none."""
+        """Add an entry of weight zero to empty lists."""
         empty = self.count == 0
         if not empty.any():
             return self
@@ -88,7 +88,7 @@ class LeafPredictions:
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """How to walk: `root` from before the first split of the forest, `following` from a split."""
+    """Steps of a walk: `root` to the first split of a tree, `following` from a split."""
 
     root: Ints64
     following: Ints64  # two for each split, left and right
@@ -99,7 +99,7 @@ class LeftSets:
     """Levels that go left at each split by levels, as bytes one set after another."""
 
     is_by_levels: npt.NDArray[np.bool_]  # for each split
-    start: Ints64  # for each split; where its set begins
+    start: Ints64  # for each split, the offset of its set
     sets: npt.NDArray[np.uint8]
 
 
@@ -172,7 +172,7 @@ def _entries(forest: FlatForest) -> EntryLists:
 
 
 def _votes(leaves: EntryLists) -> Array:
-    """Class of the largest share of each leaf, the first one of equals."""
+    """Class of the largest share of each leaf; ties go to the first."""
     largest = np.maximum.reduceat(leaves.weight, leaves.start)
     leaf = np.repeat(np.arange(len(leaves.count)), leaves.count)
     candidate = np.flatnonzero(leaves.weight == largest[leaf])
@@ -181,7 +181,7 @@ def _votes(leaves: EntryLists) -> Array:
 
 
 def _shares(leaves: EntryLists, n_classes: int) -> tuple[Ints64, EntryLists]:
-    """Number of each leaf's prediction, and the lists of shares, each written once."""
+    """Number of each leaf's prediction, and the distinct lists of shares."""
     first = leaves.start
     number = leaves.index[first].astype(np.int64)
     is_mixed = (leaves.count > 1) | (leaves.weight[first] != 1.0)
@@ -192,7 +192,7 @@ def _shares(leaves: EntryLists, n_classes: int) -> tuple[Ints64, EntryLists]:
 
 
 def _repeats(lists: EntryLists) -> tuple[Ints64, npt.NDArray[np.bool_]]:
-    """Where each list begins once repeated ones are dropped, and which ones are kept."""
+    """Offset of each list once repeated ones are dropped, and which ones are kept."""
     entries = np.empty(len(lists.index), dtype=[("index", "<i4"), ("weight", "<f4")])
     entries["index"], entries["weight"] = lists.index, lists.weight
     data, size = entries.tobytes(), entries.itemsize

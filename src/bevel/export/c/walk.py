@@ -16,7 +16,7 @@ from bevel.export.c.trees import MISSING_LEFT, EntryLists, LeftSets, Steps, axes
 __all__ = ["write_walk"]
 
 
-_BLOCK = 32  # splits that share a base: their own offsets then mostly fit a byte
+_BLOCK = 32  # splits that share a base, so that most offsets fit in a byte
 
 
 def write_walk(model: Model, steps: Steps) -> Iterator[str]:
@@ -52,10 +52,10 @@ def write_walk(model: Model, steps: Steps) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class _Coding:
-    """How the entries of the splits are written, chosen to be as short as the forest allows.
+    """Encoding of the entries of the splits, as short as the forest allows.
 
     An entry is one whole number: the feature (or axis), then a bit for the last entry of a split
-    unless each has one, then a bit for the sign unless weights are all one or have their own table.
+    unless all have one entry, then a bit for the sign unless weights are all one or have a table.
     """
 
     has_axes: bool
@@ -103,13 +103,13 @@ class _Coding:
     def _term(self, value: str) -> str:
         factor = {
             "ones": "",
-            "signs": "model_sign[entry & 1] * ",  # a choice would become a branch, badly predicted
+            "signs": "model_sign[entry & 1] * ",  # avoids a branch that is hard to predict
             "table": "model_weight[at] * ",
         }
         return factor[self.weights] + value
 
     def words(self, name: str) -> dict[str, str]:
-        """Words of the template that projects a row."""
+        """Substitutions in the template that projects a row."""
         raw, filled = f"row[{self.index}]", f"model_filled(row, {self.index})"
         if self.has_axes:
             raw = f"model_value(row, tree, {self.index})"
@@ -133,7 +133,7 @@ def _thresholds(model: Model, sets: LeftSets) -> npt.NDArray[np.float32]:
 
 
 def _in_blocks(start: Array) -> tuple[Array, Array]:
-    """Ascending offsets as that of each block's first, and the rest."""
+    """Ascending offsets as the first of each block, and the differences from it."""
     base = start[::_BLOCK]
     return base, start - np.repeat(base, _BLOCK)[: len(start)]
 
@@ -157,7 +157,7 @@ def _write_entries(model: Model, lists: EntryLists, coding: _Coding) -> Iterator
 
 
 def _write_axes(model: Model) -> Iterator[str]:
-    """Directions that the nodes of a tree share; where all have the same features, once."""
+    """Axes of the trees; features that all axes share are written once."""
     forest, name = model.forest, model.name
     lists = axes(forest)
     coded = narrow((lists.index.astype(np.int64) << 1) | lists.is_last)

@@ -15,21 +15,21 @@ from bevel.export.onnx.splits import DirectionLists, RightSets, Splits, Terms
 
 __all__ = ["ColumnBlock", "count_products", "level_bits"]
 
-# From this length and number on, directions that share their features make a matrix product.
+# From this length and number on, directions with common features use a matrix product.
 MATRIX_LENGTH = 8
 
 
 class ColumnBlock:
-    """The columns of a block of rows, written when they are first used.
+    """The columns of a block of rows, written on first use.
 
     Parameters
     ----------
     graph : Graph
-        Where to write.
+        Graph to write to.
     rows : str
         The block, rows x features, in float32.
     splits : Splits
-        The splits that are to be served.
+        Splits that read the columns.
     """
 
     def __init__(self, graph: Graph, rows: str, splits: Splits) -> None:
@@ -40,7 +40,7 @@ class ColumnBlock:
         self._axes = ""
 
     def terms(self, terms: Terms) -> str:
-        """Products of single columns, a line for each."""
+        """Products of single columns, in one row each."""
         graph = self.graph
         values = graph.add("Gather", self._raw(terms), graph.constant(terms.source, np.int32))
         if not np.all(terms.factor == 1.0):
@@ -49,13 +49,13 @@ class ColumnBlock:
         return graph.add("Where", missing, graph.constant(terms.fill[:, None]), values)
 
     def directions(self, lists: DirectionLists) -> tuple[str, Ints64]:
-        """Combinations of columns, and the line that each is on."""
+        """Combinations of columns, and the row of each."""
         uses_axes = bool(np.any(lists.source >= self.splits.forest.n_features))
         base = self._with_axes(self._fill()) if uses_axes else self._fill()
         return _combine(self.graph, base, lists)
 
     def bits(self, bitsets: RightSets) -> str:
-        """One for rows whose level goes right, else zero; a line for each set."""
+        """One for rows whose level goes right, else zero; in one row for each set."""
         graph = self.graph
         code = graph.add("Gather", self.features, graph.constant(bitsets.feature, np.int32))
         first = graph.constant(bitsets.start[:-1, None], np.int32)
@@ -91,7 +91,7 @@ def level_bits(graph: Graph, words: str, first: str, code: str) -> str:
     Parameters
     ----------
     graph : Graph
-        Where to write.
+        Graph to write to.
     words : str
         All bitsets, uint32.
     first : str
@@ -109,7 +109,7 @@ def level_bits(graph: Graph, words: str, first: str, code: str) -> str:
 
 
 def count_products(lists: DirectionLists) -> tuple[int, int]:
-    """Products of a row that some directions add one by one, and by multiplying matrices."""
+    """Products of a row that some directions add one by one, and by matrix products."""
     if len(lists.length) == 0:
         return 0, 0
     groups = [_matrices(lists, group)[0] for group in _groups(lists)]
@@ -118,7 +118,7 @@ def count_products(lists: DirectionLists) -> tuple[int, int]:
 
 
 def _combine(graph: Graph, base: str, lists: DirectionLists) -> tuple[str, Ints64]:
-    """Values of directions on the lines of `base`, and the line of each among the results."""
+    """Values of directions on the rows of `base`, and the row of each among the results."""
     groups = _groups(lists)
     values = [_combine_alike(graph, base, *_matrices(lists, group)) for group in groups]
     line = np.empty(len(lists.length), np.int64)
@@ -139,16 +139,16 @@ def _combine_alike(
 
 
 def _is_shared(index: npt.NDArray[np.int32]) -> bool:
-    """Whether long directions all combine the same features, which a matrix product does faster.
+    """Whether long directions all combine the same features, for which a matrix product is faster.
 
-    It may add them in another order: their values are then equal up to rounding only.
+    It may add them in another order: their values are then only equal up to rounding.
     """
     return min(index.shape) >= MATRIX_LENGTH and bool(np.all(index == index[:, :1]))
 
 
 def _groups(lists: DirectionLists) -> list[Ints64]:
-    """Directions that share their features, and the others by length, of which at most a third of
-    what is added up is padding."""
+    """Directions that share their features, and the others by length, with at most a third of
+    padding in each group."""
     _, features = DirectionLists(lists.start, lists.source, np.ones_like(lists.weight)).distinct()
     n_sharing = np.bincount(features)[features]
     shared = (lists.length >= MATRIX_LENGTH) & (n_sharing >= MATRIX_LENGTH)
@@ -158,7 +158,7 @@ def _groups(lists: DirectionLists) -> list[Ints64]:
 
 
 def _rounded(length: Ints64) -> Ints64:
-    """The next of 1, 2, 3, 4, 6, 8, 12, 16, ...; long ones alike stay as they are."""
+    """The next of 1, 2, 3, 4, 6, 8, 12, 16, ...; frequent long lengths are unchanged."""
     if len(np.unique(length)) <= 4:
         return length
     power = 2 ** np.ceil(np.log2(np.maximum(length, 1))).astype(np.int64)

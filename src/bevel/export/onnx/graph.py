@@ -1,7 +1,7 @@
-"""A thin pen for ONNX graphs: nodes are added in order and tensors are known by their names.
+"""A thin writer of ONNX graphs: nodes are added in order and tensors are referred to by name.
 
-Constants lie in the outermost graph, where the bodies of loops see them. What is written stays
-within opset 17, so that one text serves every later opset.
+Constants belong to the outermost graph, where the bodies of loops can read them. Only operators
+of opset 17 are used, so that the graph is valid in every later opset.
 """
 
 from __future__ import annotations
@@ -17,9 +17,9 @@ from bevel.extras import import_optional
 __all__ = ["LARGEST_MODEL", "ML_DOMAIN", "Graph"]
 
 ML_DOMAIN = "ai.onnx.ml"
-# A protobuf message ends at 2^31 bytes; a share of it is left for what is not a table.
+# A protobuf message is limited to 2^31 bytes; a part of it is left for what is not a table.
 LARGEST_MODEL = 2**31 - 2**24
-# Constants up to this many bytes are looked up before they are written again.
+# Constants up to this many bytes are deduplicated.
 _SHARED = 64
 
 Body = Callable[["Graph", str, list[str]], tuple[str, list[str], list[str]]]
@@ -31,7 +31,7 @@ class Graph:
     Parameters
     ----------
     outer : Graph or None
-        The graph that the body of a loop lies in; None for the outermost one.
+        Graph that contains the body of a loop; None for the outermost one.
     """
 
     def __init__(self, outer: Graph | None = None) -> None:
@@ -49,7 +49,7 @@ class Graph:
             self._taken: set[str] = set()
 
     def name(self, hint: str) -> str:
-        """A tensor name that nothing else has: the hint itself if it is free."""
+        """A unique tensor name: the hint itself if it is free."""
         taken = self._root._taken
         number, name = 1, hint
         while name in taken:
@@ -67,7 +67,7 @@ class Graph:
         return made
 
     def constant(self, values: npt.ArrayLike, dtype: npt.DTypeLike | None = None) -> str:
-        """A tensor of known values; small ones that are alike are written once."""
+        """A constant tensor; equal small ones are written once."""
         array = np.ascontiguousarray(values, dtype=dtype).reshape(np.shape(values))
         key = (array.dtype.str, array.shape, array.tobytes() if array.nbytes <= _SHARED else b"")
         if array.nbytes <= _SHARED and array.dtype.kind != "O" and key in self._root._shared:
@@ -82,7 +82,7 @@ class Graph:
         return self.constant(np.array(values, np.int64))
 
     def weigh(self, n_bytes: int) -> None:
-        """Count bytes towards what one model can hold; raises when they are too many."""
+        """Count bytes towards the limit of a model; raises when they exceed it."""
         self._root._n_bytes += n_bytes
         if self._root._n_bytes > LARGEST_MODEL:
             raise ValueError(
@@ -96,14 +96,14 @@ class Graph:
         return self.add("Cast", tensor, to=self.element_type(dtype))
 
     def reshape(self, tensor: str, *shape: int) -> str:
-        """The tensor in another shape; 0 keeps a length and -1 is worked out."""
+        """The tensor in another shape; 0 keeps a length and -1 infers it."""
         return self.add("Reshape", tensor, self.integers(*shape))
 
     def take(self, table: str, places: str) -> str:
-        """Elements of a vector at a vector of places.
+        """Elements of a vector at a vector of positions.
 
         onnxruntime reads single elements 14 times faster by GatherElements than by Gather, which
-        copies lines of any length.
+        copies slices of any length.
         """
         return self.add("GatherElements", table, places, axis=0)
 
@@ -134,19 +134,19 @@ class Graph:
         body: Body,
         outputs: Sequence[npt.DTypeLike] = (),
     ) -> list[str]:
-        """Repeat a body; returns the last state, then what the trips have put out, stacked.
+        """Repeat a body; returns the last state, then the stacked outputs of the iterations.
 
         Parameters
         ----------
         trips : str
             A scalar of int64, or "" for no limit.
         state : sequence of (tensor, dtype)
-            What a trip hands to the next.
+            State that an iteration passes to the next.
         body : callable
-            Writes one trip: given graph, trip number and state, returns whether to go on (a scalar
-            of bool), the new state and what the trip puts out.
+            Writes one iteration: given graph, iteration number and state, returns whether to
+            continue (a scalar of bool), the new state and the outputs.
         outputs : sequence of dtype, default=()
-            Types of what a trip puts out.
+            Types of the outputs of an iteration.
         """
         inner = Graph(self)
         trip, going = inner._fresh("trip"), inner._fresh("going")
@@ -175,11 +175,11 @@ class Graph:
         return made
 
     def _written(self, goes_on: str, state: list[str], outputs: list[str]) -> list[str]:
-        """Results under names of their own: a loop may not hand out what lies outside it."""
+        """Results under names of their own: a loop may not return tensors from outside it."""
         return [self.add("Identity", tensor) for tensor in (goes_on, *state, *outputs)]
 
     def element_type(self, dtype: npt.DTypeLike) -> int:
-        """ONNX's number for a NumPy type; `object` and `str` stand for text."""
+        """ONNX's number of a NumPy type; `object` and `str` mean text."""
         kind = np.dtype(dtype)
         if kind.kind in "OU":
             return int(self.onnx.TensorProto.STRING)

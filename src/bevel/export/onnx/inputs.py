@@ -1,7 +1,7 @@
-"""Declares a model's inputs and turns them into the rows that the forest was trained on.
+"""Declares a model's inputs and encodes them as the training rows were.
 
-A forest of numeric features takes one matrix. A forest with nominal columns takes its columns one
-by one, since a tensor has one type.
+A forest of numeric features takes one matrix. A forest with nominal columns takes one input per
+column, since a tensor has one type.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ __all__ = ["write_inputs"]
 def write_inputs(
     graph: Graph, encoding: Encoding, names: Sequence[str] | None, dtype: npt.DTypeLike
 ) -> tuple[list[Any], str]:
-    """The declared inputs, and the rows as the forest reads them: rows x features, float32.
+    """The declared inputs, and the encoded rows: rows x features, float32.
 
     Parameters
     ----------
     graph : Graph
-        Where to write.
+        Graph to write to.
     encoding : Encoding
-        How the training rows were read.
+        Encoding of the training rows.
     names : sequence of str or None
-        Of the columns; None for x0, x1, ...
+        Names of the columns; None for x0, x1, ...
     dtype : dtype
-        Of numbers.
+        Type of numbers.
     """
     n_features = len(encoding.levels)
     features = np.flatnonzero(encoding.levels == 0)
@@ -77,7 +77,7 @@ class _Column:
         self.dtype = dtype if self.levels is None else _label_type(self.levels, title, dtype)
 
     def write_codes(self) -> str:
-        """Level codes, float32; the first unused code for labels never seen."""
+        """Level codes, float32; the first unused code for unseen labels."""
         assert self.levels is not None
         graph, labels = self.graph, self.levels.labels.tolist()
         codes = [float(code) for code in range(len(labels))]
@@ -88,7 +88,7 @@ class _Column:
         if kind == "i":
             keys: dict[str, Any] = {"keys_int64s": [int(label) for label in labels]}
         else:
-            if "" not in labels:  # the empty text stands for missing
+            if "" not in labels:  # the empty text means a missing value
                 labels, codes = [*labels, ""], [*codes, float(len(labels))]
             keys = {"keys_strings": [str(label) for label in labels]}
         return graph.add(
@@ -152,7 +152,7 @@ def _check_labels(are_kept: bool, kind: str, title: str) -> None:
 
 
 def _about(dates: Collection[int]) -> str:
-    """What the user must know of an input with dates."""
+    """Note on the dates of an input."""
     if not dates:
         return ""
     return f"In days since 1970-01-01 00:00 UTC: column {', '.join(map(str, sorted(dates)))}."

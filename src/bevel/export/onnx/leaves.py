@@ -1,8 +1,8 @@
-"""Sends rows to their leaves block by block, so that memory does not grow with a batch's rows.
+"""Sends rows to their leaves block by block, so that memory does not grow with the batch size.
 
-There are two routes to a leaf. Trees that read columns are fast where the splits of a forest share
-few comparisons: single features, axes of rotations, signed sums of few features. The walk works
-out at each node what that node compares, which is less where every node has its own direction.
+There are two routes to a leaf. Tree operators on columns are fast where the splits of a forest
+share few comparisons: single features, axes of rotations, signed sums of few features. The walk
+computes the comparison of each node on arrival, which is less where nodes share no directions.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ Route = Literal["auto", "trees", "walk"]
 
 # Numbers that a block may hold at a time, 8 to 16 MB.
 BLOCK_SIZE = 2**21
-# For single rows trees took a seventh to a half of a walk's time where the two were alike in
-# batches, so they may be somewhat slower there.
+# For single rows, trees took a seventh to a half of the time of a walk where both were equal in
+# batches, so they may be somewhat slower in batches.
 TREES_FAVOUR = 1.25
-# onnxruntime follows a tree by recursion when it reads a model: trees of about 10 000 levels end
-# the process where a stack has 8 MB, trees of about 800 where it has 512 kB.
+# onnxruntime reads trees of a model by recursion: trees of about 10 000 levels end
+# the process with a stack of 8 MB, trees of about 800 with 512 kB.
 MOST_LEVELS = 200
 
 
 class Way(Protocol):
-    """A route, laid out for one forest."""
+    """A route, prepared for one forest."""
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a row needs at a time, besides its features and axes."""
+        """Numbers held for a row, besides its features and axes."""
         ...
 
     @property
     def cost(self) -> float:
-        """Estimated nanoseconds for a row of a large batch, besides those for axes."""
+        """Estimated nanoseconds for a row of a large batch, without those for axes."""
         ...
 
     def write(self, graph: Graph, rows: str, leaf_id: npt.NDArray[np.int64]) -> str:
@@ -58,15 +58,15 @@ def write_sums(graph: Graph, rows: str, forest: FlatForest, votes: Votes, route:
     Parameters
     ----------
     graph : Graph
-        Where to write.
+        Graph to write to.
     rows : str
         Rows x features, float32.
     forest : FlatForest
         The trees.
     votes : Votes
-        Predictions of their leaves.
+        Predictions of the leaves.
     route : {"auto", "trees", "walk"}
-        How leaves are found.
+        Route to the leaves.
     """
     way = _choose(forest, votes, route)
     n_numbers = way.n_numbers + votes.n_numbers(forest.n_trees) + _n_columns(forest)
@@ -83,7 +83,7 @@ def write_sums(graph: Graph, rows: str, forest: FlatForest, votes: Votes, route:
         first = inner.add("Mul", number, height)
         end = inner.add("Add", first, height)
         chosen = inner.add("Range", first, end, inner.constant(1, np.int64))
-        chosen = inner.add("Min", chosen, last_row)  # the last block repeats the last row
+        chosen = inner.add("Min", chosen, last_row)  # the last block is padded by the last row
         some = inner.add("Gather", rows, chosen, axis=0)
         leaves = way.write(inner, some, votes.leaf_id)
         return inner.constant(True), [], [votes.write(inner, leaves)]
@@ -94,7 +94,7 @@ def write_sums(graph: Graph, rows: str, forest: FlatForest, votes: Votes, route:
 
 
 class RootsRoute:
-    """Trees without splits: every row is at its leaf."""
+    """Route of trees without splits, whose rows are at their leaf."""
 
     cost = 0.0
 
@@ -135,6 +135,6 @@ def _refuse_deep(forest: FlatForest, is_deep: bool) -> None:
 
 
 def _n_columns(forest: FlatForest) -> int:
-    """Numbers that the features and axes of a row take, while axes are added up."""
+    """Numbers held for the features and axes of a row, while axes are added up."""
     added, _ = count_products(Splits(forest).axes)
     return 2 * (forest.n_features + added + int(forest.rotation_offset[-1]))

@@ -52,7 +52,7 @@ def to_onnx(
     name : str, default="bevel"
         Name of the graph.
     route : {"auto", "trees", "walk"}, default="auto"
-        How leaves are found: "auto" takes what should be faster.
+        Route to the leaves; "auto" chooses the one that should be faster.
     """
     fitted.check_one_output("to_onnx")
     forest = fitted.forest
@@ -82,16 +82,16 @@ def to_onnx(
 
 
 def write_onnx(forest: Any, path: str | os.PathLike[str], **options: Any) -> None:
-    """Write the ONNX model of a fitted forest to a file; a failure leaves an older file whole.
+    """Write the ONNX model of a fitted forest to a file; a failure leaves an older file unchanged.
 
     Parameters
     ----------
     forest : estimator or FittedForest
         A fitted estimator that has `to_onnx`, or its `fitted_forest_`.
     path : str or path
-        The file, usually called ....onnx.
+        Path of the file, usually ending in .onnx.
     **options
-        As for `to_onnx`.
+        Options of `to_onnx`.
     """
     fitted = forest if isinstance(forest, FittedForest) else forest.fitted_forest_
     write_whole(path, [to_onnx(fitted, **options).SerializeToString()])
@@ -115,7 +115,7 @@ def _check_options(graph: Graph, dtype: object, target_opset: object, name: obje
 
 
 def _check_size(fitted: FittedForest) -> None:
-    """Raise if predictions of a regression leave the range of float32, or are nothing in it."""
+    """Raise if predictions of a regression overflow float32, or underflow to zero."""
     least, most = (float(end) for end in SIZES_OF_FLOAT32)
     size = _largest_prediction(fitted)
     if size == 0.0 or least <= size <= most:
@@ -130,7 +130,7 @@ def _check_size(fitted: FittedForest) -> None:
 
 
 def _largest_prediction(fitted: FittedForest) -> float:
-    """The size that predictions of a regression reach at most; its order of magnitude for rates."""
+    """Upper bound on the size of predictions of a regression; approximate for rates."""
     forest, additive = fitted.forest, fitted.additive
     sizes = np.where(forest.right < 0, np.abs(forest.leaf_value), 0.0)
     of_trees = np.maximum.reduceat(sizes, forest.tree_offset[:-1])
@@ -152,7 +152,7 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
     if additive.link == "sorted":
         return graph.sort_rows(raw, additive.n_outputs)
     if additive.link == "logistic":
-        # Beside a sum of zero for the first class.
+        # The first class has a sum of zero.
         raw = graph.add("Concat", graph.add("Sub", raw, raw), raw, axis=1)
     return graph.add("Softmax", raw, axis=1)
 
@@ -187,7 +187,7 @@ def _write_power(graph: Graph, shares: str, power: float) -> str:
 
 
 def _label_table(classes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Classes in a type that a tensor can have; their positions where there is none."""
+    """Classes in a type that a tensor can have; otherwise their positions."""
     labels = classes.tolist()
     if all(isinstance(label, str) for label in labels):
         return np.array(labels, dtype=object)
@@ -227,7 +227,7 @@ def _assemble(
 
 
 def _describe(model: onnx.ModelProto, n_trees: int, names: Any) -> None:
-    """Facts for whoever opens the file: trees, and the columns in the order of the inputs."""
+    """Add metadata for readers of the file: trees, and the columns in the order of the inputs."""
     entries = {"n_trees": str(n_trees)}
     if names is not None:
         entries["feature_names"] = json.dumps([str(column) for column in names])

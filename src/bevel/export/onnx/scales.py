@@ -18,15 +18,15 @@ def write_scale(graph: Graph, values: str, scaler: Scaler, features: Ints64, lar
     Parameters
     ----------
     graph : Graph
-        Where to write.
+        Graph to write to.
     values : str
-        Rows x features, float32 or float64.
+        Values, rows x features, float32 or float64.
     scaler : Scaler
-        As learned in training.
+        Scaler of the training rows.
     features : ndarray of int
-        Which of the training table's columns the values are.
+        Columns of the training table that the values belong to.
     largest : float
-        Where scaled values stop.
+        Limit of scaled values.
     """
     if isinstance(scaler, IdentityScaler):
         return graph.cast(values, np.float32)
@@ -66,7 +66,7 @@ def _quantile(graph: Graph, values: str, scaler: QuantileScaler, features: Ints6
 
 
 def _dampen(graph: Graph, distance: str) -> str:
-    """0.01 log(1 + log(1 + distance)); negative distances are not read."""
+    """0.01 log(1 + log(1 + distance)); results for negative distances are not used."""
     one = graph.constant(np.float64(1))
     for _ in range(2):
         distance = graph.add("Log", graph.add("Add", one, distance))
@@ -74,14 +74,14 @@ def _dampen(graph: Graph, distance: str) -> str:
 
 
 def _cut(graph: Graph, values: str, low: float, high: float) -> str:
-    """Values moved into a range; NaN stays."""
+    """Clip values to a range; NaN stays."""
     least, most = graph.constant(np.float64(low)), graph.constant(np.float64(high))
     values = graph.add("Where", graph.add("Less", values, least), least, values)
     return graph.add("Where", graph.add("Greater", values, most), most, values)
 
 
 def _ranks(graph: Graph, values: str, scaler: RankScaler, features: Ints64) -> str:
-    """Ranks by the knots around a value, found by bisection in all columns at once."""
+    """Ranks by interpolation between knots, found by bisection in all columns at once."""
     tables = [_knots(scaler, int(feature)) for feature in features]
     length = np.array([len(knots) for knots, *_ in tables])
     start = np.cumsum(length) - length
@@ -107,8 +107,8 @@ def _ranks(graph: Graph, values: str, scaler: RankScaler, features: Ints64) -> s
 
 
 def _knots(scaler: RankScaler, feature: int) -> tuple[Floats, Floats, Floats]:
-    """Knots of a column between infinities, their ranks, and how far a value above each has gone
-    to the next where that does not depend on the value (else NaN)."""
+    """Knots of a column between infinities, their ranks, and the fraction of the way to the next
+    knot for values above each, where it is constant (else NaN)."""
     own = slice(scaler.offset[feature], scaler.offset[feature + 1])
     ceiling = scaler.n_present[feature] + 1
     knots = np.concatenate(([-np.inf], scaler.knots[own], [np.inf]))
@@ -121,7 +121,7 @@ def _knots(scaler: RankScaler, feature: int) -> tuple[Floats, Floats, Floats]:
 
 
 def _bisect(graph: Graph, values: str, knots: str, start: Ints64, length: Ints64) -> str:
-    """How many knots of its column lie below each value, as int32; 0 for NaN."""
+    """Number of knots of its column below each value, as int32; 0 for NaN."""
     steps = 2 ** np.arange(int(length.max()).bit_length())[::-1]
     step_table, ends = graph.constant(steps, np.int32), graph.constant(length, np.int32)
     before = graph.constant(start - 1, np.int32)

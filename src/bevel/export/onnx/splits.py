@@ -1,8 +1,8 @@
-"""What the splits of a forest read, as arrays that graphs are made of; independent of ONNX.
+"""The splits of a forest as arrays from which graphs are made; independent of ONNX.
 
-The columns that a split can name are the features and, after them, the axes of all trees. A split
-by levels becomes a comparison like any other: a bit that is one for levels that go right is at most
-one half for those that go left.
+The columns that a split can refer to are the features and, after them, the axes of all trees. A
+split by levels becomes a comparison like any other: a bit that is one for levels that go right is
+at most one half for those that go left.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 __all__ = ["COMBINED", "LEVELS", "DirectionLists", "RightSets", "Splits", "Terms", "flat_places"]
 
 
-# What a missing value does: it counts as the median, goes left, goes right; or it is a level.
+# Treatment of missing values: as the median, to the left, to the right, or as a level.
 COMBINED, TO_LEFT, TO_RIGHT, LEVELS = range(4)
 BITS_THRESHOLD = 0.5
 
@@ -33,7 +33,7 @@ class DirectionLists:
     Attributes
     ----------
     start : ndarray of shape (n + 1,)
-        Where the entries of each direction begin.
+        Offsets of the entries of each direction.
     source, weight : ndarray
         Columns and coefficients.
     """
@@ -55,13 +55,13 @@ class DirectionLists:
         return DirectionLists(start, self.source[places], self.weight[places])
 
     def reach(self, of_columns: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
-        """How large each direction can be on columns of these sizes."""
+        """Upper bound on the size of each direction on columns of these sizes."""
         owner = np.repeat(np.arange(len(self.length)), self.length)
         size = np.abs(self.weight.astype(np.float64)) * of_columns[self.source]
         return np.bincount(owner, size, minlength=len(self.length)).astype(np.float64)
 
     def distinct(self) -> tuple[Ints64, Ints64]:
-        """A sample of each different direction, and which of them every direction is like."""
+        """A representative of each distinct direction, and the index of each among them."""
         keys = (self.source.astype(np.uint64) << np.uint64(32)) | _bits(self.weight)
         return _distinct_lists(self.start, keys)
 
@@ -73,11 +73,11 @@ class Terms:
     Attributes
     ----------
     source : ndarray of shape (n,)
-        The column.
+        Column of each term.
     factor : ndarray of float32
-        Its multiplier.
+        Multiplier of the column.
     fill : ndarray of float32
-        What stands for a missing product: that of the median, or an infinity that sends it left or
+        Replacement of a missing product: that of the median, or an infinity that sends it left or
         right.
     """
 
@@ -91,16 +91,16 @@ class Terms:
 
 @dataclass(frozen=True, eq=False)
 class RightSets:
-    """Levels that go right, a bit for each, and after them a bit for levels never seen.
+    """Levels that go right, a bit for each, followed by a bit for unseen levels.
 
     Attributes
     ----------
     feature : ndarray of shape (n,)
-        The nominal column.
+        Nominal column of each set.
     start : ndarray of shape (n + 1,)
-        Where the words of each set begin.
+        Offsets of the words of each set.
     words : ndarray of uint32
-        The bits, lowest first.
+        Bits of the sets, lowest first.
     """
 
     feature: Ints64
@@ -111,7 +111,7 @@ class RightSets:
         return len(self.feature)
 
     def distinct(self) -> tuple[RightSets, Ints64]:
-        """Each different set once, and which of them every set is like."""
+        """The distinct sets, and the index of each set among them."""
         owner = np.repeat(np.arange(len(self)), np.diff(self.start))
         keys = (self.feature[owner].astype(np.uint64) << np.uint64(32)) | self.words
         sample, which = _distinct_lists(self.start, keys)
@@ -129,7 +129,7 @@ class Splits:
 
     @cached_property
     def node(self) -> Ints64:
-        """Where each split is among the nodes."""
+        """Node of each split."""
         return np.flatnonzero(self.forest.right >= 0).astype(np.int64)
 
     def __len__(self) -> int:
@@ -142,14 +142,14 @@ class Splits:
 
     @cached_property
     def threshold(self) -> Float32s:
-        """What a value is compared with."""
+        """Threshold of each split."""
         return np.where(
             self.kind == LEVELS, np.float32(BITS_THRESHOLD), self.forest.threshold[self.node]
         )
 
     @cached_property
     def directions(self) -> DirectionLists:
-        """Entries of each split, axes of trees counted over the forest."""
+        """Entries of each split, with axes of trees numbered over the forest."""
         forest = self.forest
         first = forest.entry_offset[self.node]
         length = forest.entry_offset[self.node + 1] - first
@@ -176,7 +176,7 @@ class Splits:
 
     @cached_property
     def axes(self) -> DirectionLists:
-        """Directions that the nodes of a tree share, over all trees."""
+        """Axes of all trees."""
         forest = self.forest
         return DirectionLists(
             forest.rotation_entry_offset,
@@ -186,12 +186,12 @@ class Splits:
 
     @cached_property
     def missing_left(self) -> npt.NDArray[np.bool_]:
-        """Whether what is no number goes left."""
+        """Whether NaN goes left."""
         return (self.forest.flags[self.node] & 1) > 0
 
     @cached_property
     def may_overflow(self) -> bool:
-        """Whether a sum may leave float32, and be no number, on a row that `predict` takes."""
+        """Whether a sum may overflow float32 to NaN on a row that `predict` accepts."""
         of_axes = self.axes.reach(np.ones(self.forest.n_features))
         column = np.concatenate((np.ones(self.forest.n_features), of_axes))
         reach = np.concatenate((of_axes, self.directions.reach(column)))
@@ -207,7 +207,7 @@ class Splits:
         owner = np.repeat(np.arange(len(node)), length)
         word = flat_places(np.zeros_like(length), length)
         old = forest.bits_offset[forest.bits_index[node]][owner] + word
-        # A column whose levels fill their words has no word yet for the level never seen.
+        # A column whose levels fill their words needs another word for unseen levels.
         has_old = word < (n_levels[owner] + 31) // 32
         left = np.where(has_old, forest.bits[np.where(has_old, old, 0)], np.uint32(0))
         last = word == n_levels[owner] // 32
@@ -226,11 +226,11 @@ class Splits:
             Positions of the splits.
         weighted : bool
             Whether entries keep their weights; otherwise columns are multiplied by them, one
-            column for each different product, and all weights are one.
+            column for each distinct product, and all weights are one.
         """
         lists = self.directions.chosen(which)
         kind = np.repeat(self.kind[which], lists.length).astype(np.int64)
-        # Zero times an infinity would forget where a missing value goes.
+        # Zero times an infinity would lose the side of a missing value.
         keeps = weighted & ((kind == COMBINED) | (lists.weight != 0.0))
         factor = np.where(keeps, np.float32(1.0), lists.weight)
         weight = np.where(keeps, lists.weight, np.float32(1.0))
@@ -243,16 +243,16 @@ class Splits:
         return Terms(source, factor, self._fill(source, factor, kind)), column, weight
 
     def _fill(self, source: Ints64, factor: Float32s, kind: Ints64) -> Float32s:
-        # An axis is never missing; where its sum is no number it stays so.
+        # An axis is never missing; where its sum is NaN it stays NaN.
         medians = np.append(self.forest.medians, np.float32(np.nan))
-        with np.errstate(over="ignore"):  # as sums of splits may
+        with np.errstate(over="ignore"):  # sums of splits may overflow too
             of_median = factor * medians[np.minimum(source, self.forest.n_features)]
         ends = np.where(kind == TO_LEFT, np.float32(-np.inf), np.float32(np.inf))
         return np.where((kind == TO_LEFT) | (kind == TO_RIGHT), ends, of_median).astype(np.float32)
 
 
 def flat_places(first: npt.NDArray[Any], length: npt.NDArray[Any]) -> Ints64:
-    """Places of several runs, one run after another: first, first + 1, ... of each."""
+    """Indices of several ranges, one after another: first, first + 1, ... of each."""
     start = np.cumsum(length) - length
     places: Ints64 = np.repeat(first - start, length).astype(np.int64)
     return places + np.arange(len(places))
@@ -263,7 +263,7 @@ def _bits(values: Float32s) -> npt.NDArray[np.uint64]:
 
 
 def _distinct_lists(start: Ints64, keys: npt.NDArray[np.uint64]) -> tuple[Ints64, Ints64]:
-    """A sample of each different list, and which sample every list is like; by a hash, checked."""
+    """A representative of each distinct list, and the index of each list; by a verified hash."""
     length = np.diff(start)
     if len(length) == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
@@ -279,7 +279,7 @@ def _distinct_lists(start: Ints64, keys: npt.NDArray[np.uint64]) -> tuple[Ints64
     alike = length == length[like]
     if alike.all():
         alike = np.array(keys[flat_places(start[like], length)] == keys)
-    if not alike.all():  # two lists of one hash: keep all apart
+    if not alike.all():  # hash collision: keep all lists apart
         every = np.arange(len(length), dtype=np.int64)
         return every, every
     return sample.astype(np.int64), which.astype(np.int64)

@@ -1,4 +1,4 @@
-"""Finds leaves by the standard tree operator, over columns of all that the splits compare."""
+"""Finds leaves by the standard tree operator, on columns of all comparisons of the splits."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ from bevel.export.onnx.splits import LEVELS, DirectionLists, RightSets, Splits, 
 
 __all__ = ["TreesRoute"]
 
-# Whole numbers that float32 holds, in which the operator returns the leaf.
+# Largest whole numbers that float32 holds exactly, in which the operator returns the leaf.
 MOST_LEAVES = 2**24
-# Nanoseconds of a product that is added, of one in a matrix product, of a column and of a tree:
-# rough, from a few forests on one busy machine. They only choose a route.
+# Nanoseconds of an added product, of one in a matrix product, of a column and of a tree:
+# rough estimates from a few forests on one busy machine. They only choose a route.
 ADDED_NS, MATRIX_NS, COLUMN_NS, TREE_NS = 2.7, 0.1, 2.0, 80.0
-# What a node takes in the model, mostly the name of its operator.
+# Bytes of a node in the model, mostly the name of its operator.
 NODE_BYTES = 48
 
 
 @dataclass(frozen=True, eq=False)
 class TreesRoute:
-    """Columns of all different comparisons of a forest, and trees that read one at each split.
+    """Columns of all distinct comparisons of a forest, and trees that read one at each split.
 
     Attributes
     ----------
     splits : Splits
         The splits of the forest.
     terms, lists, bitsets : Terms, DirectionLists and RightSets
-        The different comparisons: of single columns, of combinations and of levels.
+        Distinct comparisons of single columns, of combinations and of levels.
     column : ndarray of shape (n_splits,)
-        What each split reads, counted within its kind.
+        Column that each split reads, counted within its kind.
     """
 
     splits: Splits
@@ -47,7 +47,7 @@ class TreesRoute:
 
     @classmethod
     def of(cls, splits: Splits) -> TreesRoute:
-        """Find the different comparisons of a forest."""
+        """Find the distinct comparisons of a forest."""
         column = np.empty(len(splits), np.int64)
         single, combined, levels = _kinds(splits)
         terms, column[single], _ = splits.terms(single, weighted=False)
@@ -58,7 +58,7 @@ class TreesRoute:
 
     @property
     def n_columns(self) -> int:
-        """Different comparisons."""
+        """Number of distinct comparisons."""
         return len(self.terms) + len(self.lists.length) + len(self.bitsets)
 
     @cached_property
@@ -67,12 +67,12 @@ class TreesRoute:
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a row needs at a time, besides its features and axes."""
+        """Numbers held for a row, besides its features and axes."""
         return 2 * (self._n_added[0] + self.n_columns + self.splits.forest.n_trees)
 
     @property
     def cost(self) -> float:
-        """Estimated nanoseconds for a row of a large batch, besides those for axes."""
+        """Estimated nanoseconds for a row of a large batch, without those for axes."""
         added, in_matrices = self._n_added
         columns = ADDED_NS * added + MATRIX_NS * in_matrices + COLUMN_NS * self.n_columns
         return columns + TREE_NS * self.splits.forest.n_trees
@@ -89,11 +89,11 @@ class TreesRoute:
         Parameters
         ----------
         graph : Graph
-            Where to write.
+            Graph to write to.
         rows : str
             The block, rows x features.
         leaf_id : ndarray of shape (n_nodes,)
-            What leaves are known by, in ascending order.
+            Identifier of each leaf, ascending.
         """
         forest = self.splits.forest
         columns, line = self._columns(ColumnBlock(graph, rows, self.splits))
@@ -130,7 +130,7 @@ class TreesRoute:
         leaf_id: npt.NDArray[np.int64],
         first_leaf: npt.NDArray[np.int64],
     ) -> str:
-        """The trees; tree t puts the number of its leaf, from zero, into target t."""
+        """The tree operator; tree t writes the number of its leaf, from zero, to target t."""
         forest = self.splits.forest
         graph.weigh(NODE_BYTES * forest.n_nodes)
         tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree_offset))
@@ -160,7 +160,7 @@ class TreesRoute:
         )
 
     def _tracks(self) -> dict[str, Any]:
-        """Where sums that are no number go; nothing if there are none."""
+        """Attributes for the side of sums that are NaN; empty if there are none."""
         if not self.splits.may_overflow:
             return {}
         to_left = np.zeros(self.splits.forest.n_nodes, np.int64)

@@ -15,7 +15,7 @@ from bevel.forest.flat_forest import FlatForest
 __all__ = ["Votes", "read_sums", "read_votes"]
 
 
-# A table of all classes is kept while it is no larger than this many times the shares in it.
+# A dense table is used if it is at most this many times larger than the shares in it.
 DENSE = 2.0
 
 
@@ -26,13 +26,13 @@ class Votes:
     Attributes
     ----------
     leaf_id : ndarray of int64, shape (n_nodes,)
-        What a leaf is known by: its line in `table`, or the place of its first share. Ascending.
+        Identifier of each leaf: its row in `table`, or the position of its first share. Ascending.
     n_outputs : int
-        Classes, or one value.
+        Number of classes, or 1 for values.
     table : ndarray of shape (n_leaves, n_outputs), or None
-        Shares or values; None if most are zero, which are then left out:
+        Shares or values; None if most are zero, in which case they are sparse:
     column, share, more : ndarray of shape (n_shares,), or None
-        Shares that are not zero, their classes, and whether the leaf's next share follows.
+        Nonzero shares, their classes, and whether another share of the leaf follows.
     """
 
     leaf_id: Ints64
@@ -43,7 +43,7 @@ class Votes:
     more: npt.NDArray[np.bool_] | None = None
 
     def n_numbers(self, n_trees: int) -> int:
-        """How many numbers a row needs at a time."""
+        """Numbers held for a row."""
         return 3 * n_trees * (1 if self.table is None else self.n_outputs) + 2 * self.n_outputs
 
     def write(self, graph: Graph, leaves: str) -> str:
@@ -59,7 +59,7 @@ class Votes:
         return graph.add("Transpose", graph.sum_first_axis(votes), perm=[1, 0])
 
     def _write_sparse(self, graph: Graph, leaves: str) -> str:
-        """Walk along the shares of all leaves at once, adding each to its row and class."""
+        """Step through the shares of all leaves at once, adding each to its row and class."""
         n_rows = graph.length(leaves, 1)
         n_sums = graph.add("Mul", n_rows, graph.integers(self.n_outputs))
         sums = graph.add("Expand", graph.constant(np.zeros(1)), n_sums)
@@ -94,7 +94,7 @@ class Votes:
 def _share_trip(
     graph: Graph, shares: tuple[str, str], more: str, sums: str, place: str, first: str
 ) -> tuple[str, list[str], list[str]]:
-    """Add one share of every leaf, and go on with the leaves that have more."""
+    """Add one share of every leaf, and continue with the leaves that have more."""
     sums = _add_shares(graph, shares, sums, place, first)
     left = graph.reshape(graph.add("NonZero", graph.take(more, place)), -1)
     place = graph.add("Add", graph.take(place, left), graph.constant(1, np.int32))
@@ -105,7 +105,7 @@ def _share_trip(
 
 
 def _add_shares(graph: Graph, shares: tuple[str, str], sums: str, place: str, first: str) -> str:
-    """Add the share at each place to the sums of a row, which begin at `first`."""
+    """Add the share at each position to the sums of a row, which begin at `first`."""
     column, share = shares
     where = graph.add("Add", first, graph.take(column, place))
     what = graph.cast(graph.take(share, place), np.float64)
@@ -133,7 +133,7 @@ def read_votes(forest: FlatForest, hard: bool) -> Votes:
 
 
 def read_sums(forest: FlatForest, n_outputs: int) -> Votes:
-    """Read what leaves add to the output of their tree: tree t to output t % n_outputs."""
+    """Read the values that leaves add to the output of their tree: tree t to t % n_outputs."""
     leaves = np.flatnonzero(forest.right < 0)
     leaf_id = np.zeros(forest.n_nodes, np.int64)
     leaf_id[leaves] = np.arange(len(leaves))
@@ -156,7 +156,7 @@ def _shares(
 def _largest(
     start: Ints64, column: npt.NDArray[np.int32], share: npt.NDArray[np.float32]
 ) -> tuple[Ints64, npt.NDArray[np.int32], npt.NDArray[np.float32]]:
-    """One vote for the largest share of each leaf, the first of several alike."""
+    """One vote for the largest share of each leaf; ties go to the first."""
     owner = np.repeat(np.arange(len(start) - 1), np.diff(start))
     best = np.flatnonzero(share == np.maximum.reduceat(share, start[:-1])[owner])
     _, first = np.unique(owner[best], return_index=True)

@@ -1,9 +1,9 @@
 """Finds leaves by a walk of all rows through all trees at once, in a loop of the graph.
 
 A walker is a row in a tree. The table that walkers step through has one line for each `width`
-entries of a split: a longer direction takes several lines, and a walker that is on its way through
-them carries the sum so far. Leaves have no lines; a walker in leaf i is at ~i. Every few steps
-those that have arrived are put aside.
+entries of a split: a longer direction takes several lines, and a walker carries the partial sum
+from line to line. Leaves have no lines; a walker in leaf i is at ~i. Every few steps walkers in
+leaves are removed.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ __all__ = ["WalkRoute"]
 
 # Entries of a line. Wide lines waste reads on short directions, narrow ones take more steps.
 WIDEST = 32
-# What a step costs besides its entries, counted in entries.
+# Cost of a step besides its entries, in units of entries.
 STEP_COST = 6
-# Nanoseconds of an entry: rough, as those of the trees.
+# Nanoseconds of an entry: a rough estimate, as those of the trees.
 STEP_NS = 3.0
-# Steps between two looks at who has arrived.
+# Steps between two removals of walkers in leaves.
 STEPS = 4
 
 
@@ -58,12 +58,12 @@ class WalkRoute:
 
     @classmethod
     def of(cls, splits: Splits) -> WalkRoute:
-        """Lay out the table of a forest with at least one split."""
+        """Make the table of a forest with at least one split."""
         every = np.arange(len(splits))
         weighted = False
         terms, column, weight = splits.terms(every, weighted)
         n_columns = len(np.unique(splits.directions.source))
-        if len(terms) > 4 * n_columns + 64:  # nearly every entry has a weight of its own
+        if len(terms) > 4 * n_columns + 64:  # nearly all entries have distinct weights
             weighted = True
             terms, column, weight = splits.terms(every, weighted)
         length = splits.directions.length
@@ -83,23 +83,23 @@ class WalkRoute:
 
     @property
     def n_lines(self) -> int:
-        """Lines of the table."""
+        """Number of lines of the table."""
         return len(self.column)
 
     @property
     def width(self) -> int:
-        """Entries of a line."""
+        """Number of entries of a line."""
         return int(self.column.shape[1])
 
     @property
     def n_numbers(self) -> int:
-        """How many numbers a row needs at a time, besides its features and axes."""
+        """Numbers held for a row, besides its features and axes."""
         per_walker = 3 * self.width + 8
         return self.splits.forest.n_trees * per_walker + 2 * len(self.terms)
 
     @property
     def cost(self) -> float:
-        """Estimated nanoseconds for a row of a large batch, besides those for axes."""
+        """Estimated nanoseconds for a row of a large batch, without those for axes."""
         forest = self.splits.forest
         n_steps = forest.depth[forest.right < 0].mean() * self.n_lines / len(self.splits)
         per_tree = n_steps * (STEP_COST + self.width) * STEP_NS
@@ -111,11 +111,11 @@ class WalkRoute:
         Parameters
         ----------
         graph : Graph
-            Where to write.
+            Graph to write to.
         rows : str
             The block, rows x features.
         leaf_id : ndarray of shape (n_nodes,)
-            What leaves are known by.
+            Identifier of each leaf.
         """
         block = ColumnBlock(graph, rows, self.splits)
         values = graph.add("Transpose", block.terms(self.terms), perm=[1, 0])
@@ -131,7 +131,7 @@ class WalkRoute:
         return graph.reshape(leaves, len(roots), -1)
 
     def children(self, leaf_id: npt.NDArray[np.int64]) -> npt.NDArray[np.int32]:
-        """Where a walker goes from each line: to the right, to the left."""
+        """Next position of a walker from each line: to the right, to the left."""
         places = self._places(leaf_id)
         following = np.arange(1, self.n_lines + 1)
         children = np.stack((following, following), axis=1)
@@ -142,20 +142,20 @@ class WalkRoute:
         return children.astype(np.int32)
 
     def of_last_lines(self, values: npt.NDArray[np.float32]) -> npt.NDArray[np.float32]:
-        """What splits have, on their last lines; zero on others."""
+        """Values of splits, on their last lines; zero on others."""
         lines = np.zeros(self.n_lines, values.dtype)
         lines[self.last] = values
         return lines
 
     def _places(self, leaf_id: npt.NDArray[np.int64]) -> Ints64:
-        """Where a walker at a node is: the first line of a split, or ~leaf."""
+        """Position of a walker at each node: the first line of a split, or ~leaf."""
         places = ~leaf_id
         places[self.splits.node] = self.first
         return places
 
 
 class _Stepper:
-    """Writes steps of walkers; their tables are constants of the graph."""
+    """Writes steps of walkers, whose tables are constants of the graph."""
 
     def __init__(
         self, graph: Graph, route: WalkRoute, values: str, leaf_id: npt.NDArray[np.int64]
@@ -185,7 +185,7 @@ class _Stepper:
         return first
 
     def walk(self, start: str, offset: str) -> str:
-        """Where walkers end that start as given; `offset` is where their rows' values begin."""
+        """Final positions of walkers; `offset` is where the values of their rows begin."""
         graph = self.graph
         places, offset = graph.reshape(start, -1), graph.reshape(offset, -1)
         everyone = _count_up(graph, graph.length(places), 1)
@@ -221,7 +221,7 @@ class _Stepper:
     def _step(
         self, graph: Graph, places: str, offset: str, carried: list[str]
     ) -> tuple[str, list[str]]:
-        """One line further; those in leaves read line 0 and stay."""
+        """Move one line further; walkers in leaves read line 0 and stay."""
         line = graph.add("Max", places, graph.constant(0, np.int32))
         value = self._value(graph, line, offset, carried)
         compared = self._with_levels(graph, line, self._as_number(graph, line, value))
@@ -237,7 +237,7 @@ class _Stepper:
         return places, [graph.add("Where", on_its_way, value, graph.constant(np.float32(0)))]
 
     def _value(self, graph: Graph, line: str, offset: str, carried: list[str]) -> str:
-        """What has been carried plus the entries of the line, added in their order."""
+        """Carried sum plus the entries of the line, added in their order."""
         entry = graph.reshape(graph.add("Add", line, self.entries), -1)
         column = graph.reshape(graph.take(self.column, entry), self.route.width, -1)
         place = graph.reshape(graph.add("Add", column, offset), -1)
@@ -251,7 +251,7 @@ class _Stepper:
         return graph.sum_first_axis(graph.reshape(values, self.route.width + len(carried), -1))
 
     def _as_number(self, graph: Graph, line: str, value: str) -> str:
-        """The value; an infinity that sends it to its side if it is no number."""
+        """Replace NaN by the infinity that sends it to its side."""
         if not self.no_number:
             return value
         ends = graph.take(self.no_number, line)
@@ -270,7 +270,7 @@ class _Stepper:
 
 
 def _best_width(length: Ints64) -> int:
-    """The width whose steps cost least over all splits."""
+    """The width of the lowest cost over all splits."""
     lengths, count = np.unique(length, return_counts=True)
     widths = range(1, min(WIDEST, int(lengths[-1])) + 1)
     costs = [float(np.dot(-(-lengths // width), count)) * (STEP_COST + width) for width in widths]
@@ -278,7 +278,7 @@ def _best_width(length: Ints64) -> int:
 
 
 def _with_zero(terms: Terms) -> Terms:
-    """Terms and, after them, one that is zero: what padded entries read."""
+    """Terms followed by one that is zero, for padded entries."""
     zero = np.zeros(1, np.float32)
     return Terms(
         np.append(terms.source, 0),

@@ -1,1 +1,1 @@
-"""Pictures of the selection of features."""
+"""Plots of feature selection."""

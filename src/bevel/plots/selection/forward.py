@@ -1,4 +1,4 @@
-"""Features by themselves, the best of them, and those chosen one after the other."""
+"""Plot of forward selection: single features, the best of them, and the chosen ones."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,11 @@ def forward_selection(
     Parameters
     ----------
     found : ForwardSelection
-        From `bevel.analysis.forward_selection`, or one of the groups of `group_selections`.
+        Result of `bevel.analysis.forward_selection`, or one of the groups of `group_selections`.
     n_best : int, default=10
-        Features in the middle.
+        Number of features in the middle.
     ax : matplotlib Axes, or three of them, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------

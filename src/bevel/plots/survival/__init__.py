@@ -1,1 +1,1 @@
-"""Pictures of survival forests."""
+"""Plots of survival forests."""

@@ -1,4 +1,4 @@
-"""Survival: curves of rows with bands over the trees, groups of risk, and calibration at a time."""
+"""Plots of survival: curves with bands over the trees, risk groups, and calibration at a time."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -25,16 +25,16 @@ __all__ = ["risk_groups", "survival_calibration", "survival_curves", "survival_s
 def survival_curves(
     bands: "SurvivalBands", *, names: Sequence[str] | None = None, ax: "Axes | None" = None
 ) -> "Axes":
-    """Draw survival curves of rows, each with a band of its trees.
+    """Draw survival curves of rows, each with a band over its trees.
 
     Parameters
     ----------
     bands : SurvivalBands
-        From `bevel.analysis.survival_bands`.
+        Result of `bevel.analysis.survival_bands`.
     names : sequence of str, default=None
-        Of the rows; None numbers them.
+        Names of the rows; None numbers them.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -70,14 +70,14 @@ def risk_groups(groups: "RiskGroups", *, ax: "Axes | None" = None) -> "Axes":
     """Draw observed and predicted survival of groups of rows by their predicted risk.
 
     Lines are Kaplan-Meier curves of the rows of a group, dashed ones the means of their predicted
-    curves: where they meet, predictions are right on average.
+    curves: where they agree, predictions are right on average.
 
     Parameters
     ----------
     groups : RiskGroups
-        From `bevel.analysis.risk_groups`.
+        Result of `bevel.analysis.risk_groups`.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -102,7 +102,7 @@ def risk_groups(groups: "RiskGroups", *, ax: "Axes | None" = None) -> "Axes":
             )
         axes.plot([], [], color=FAINT, lw=1.2, ls=(0, (4, 2)), label="predicted")
         axes.set_title(f"Groups of risk: log-rank p = {groups.p_value:.2g}", loc="left")
-        # Below: curves fill the panel from one corner to the other.
+        # Below, since curves fill the panel from corner to corner.
         axes.legend(loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2, fontsize=9)
     return axes
 
@@ -110,14 +110,14 @@ def risk_groups(groups: "RiskGroups", *, ax: "Axes | None" = None) -> "Axes":
 def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = None) -> "Axes":
     """Draw observed against predicted survival at a time.
 
-    Lines are intervals of 95 %. On the dashed line predictions equal what is observed.
+    Lines are intervals of 95 %. On the dashed line predictions equal observations.
 
     Parameters
     ----------
     result : SurvivalCalibration
-        From `bevel.analysis.survival_calibration`.
+        Result of `bevel.analysis.survival_calibration`.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -162,9 +162,9 @@ def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "A
     Parameters
     ----------
     scores : SurvivalScores
-        From `bevel.analysis.survival_scores`.
+        Result of `bevel.analysis.survival_scores`.
     ax : matplotlib Axes, default=None
-        Where to draw; None makes a new figure.
+        Axes to draw on; None makes a new figure.
 
     Returns
     -------
@@ -191,7 +191,7 @@ def survival_scores(scores: "SurvivalScores", *, ax: "Axes | None" = None) -> "A
 
 
 def _steps(times: NDArray[Any], curve: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any]]:
-    """A curve from time 0 on, where everybody is alive."""
+    """A curve from time 0 on, where survival is 1."""
     return np.concatenate(([0.0], times)), np.concatenate(([1.0], curve))
 
 

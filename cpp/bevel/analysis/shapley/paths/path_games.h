@@ -86,7 +86,7 @@ class PathGames {
       const auto source = [&](int32_t f) { return decisions_.source[static_cast<size_t>(f)]; };
       const auto right = static_cast<size_t>(split.right);
       if (std::any_of(first, last, [&](int32_t f) { return source(f) == Source::background; })) {
-        // The smaller subtree on the stack, so that it never has many levels.
+        // The smaller subtree goes on the stack, which limits its depth.
         const double left = left_share(node);
         const bool left_is_smaller = 2 * (right - node) <= end_[node] - node;
         const double share = left_is_smaller ? left : 1.0 - left;
@@ -122,7 +122,7 @@ class PathGames {
     return within;
   }
 
-  // Of the weight that came to a node. Children of no weight share alike.
+  // Share of the weight of a node in its left child. Children without weight have equal shares.
   double left_share(size_t node) const {
     const auto right = static_cast<size_t>(tree_->split(node).right);
     const double one = forest_.weight[tree_->node_in_forest(node + 1)];

@@ -15,9 +15,9 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kColumns = 4;  // that a game is played for at once
+constexpr size_t kColumns = 4;  // columns of one game
 
-// What all threads share.
+// Data shared by all threads.
 struct Setting {
   const ForestArrays& forest;
   const RowMatrix& rows;
@@ -50,7 +50,7 @@ class PathExplainer {
     return true;
   }
 
-  // Adds what a tree predicts if nothing is known.
+  // Adds the prediction of a tree if nothing is known.
   void add_base(size_t tree, double* base) {
     begin_tree(tree);
     games_.each_leaf([&](const GameSplit& leaf, double share) {

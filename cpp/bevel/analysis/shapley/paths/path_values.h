@@ -12,7 +12,7 @@
 namespace bevel {
 
 // The forest has the weights of its nodes. values: n x n_features x k, zeros before; base: k.
-// False, with the values unfinished, if a game has more than `most_boxes`. Else as
+// False, with the values unfinished, if a game has more than `most_boxes`. Otherwise as
 // shapley_values().
 bool path_values(const ForestArrays& forest, const RowMatrix& rows, bool hard, size_t most_boxes,
                  int n_threads, const std::function<bool(size_t rows_done)>& progress,

@@ -12,7 +12,7 @@ namespace {
 
 constexpr double kLargestSum = 1e37;  // sums in float32 do not overflow below
 
-// Bits of values below the first bound, and of those above the second; at least those wanted.
+// Bits of values below the first bound, and of those above the second; exact for those wanted.
 struct Sides {
   uint64_t below = 0, above = 0;
 };
@@ -121,7 +121,7 @@ size_t OrderSplits::direction_of_axis(int32_t axis) {
   return directions_.size() - 1;
 }
 
-// A feature, or an axis of the tree.
+// Adds the terms of a feature, or of an axis of the tree.
 void OrderSplits::add_terms(int32_t index, double weight) {
   if (index < forest_.n_features) {
     terms_.push_back({index, weight});

@@ -22,8 +22,8 @@ class OrderSplits {
         hybrid_(static_cast<size_t>(forest.n_features)) {}
 
   void begin_tree(const GameTree& tree);
-  // `base` is the first hybrid, without and with medians in place of missing values; x is where it
-  // goes to. They must last until the next begin.
+  // `base` is the first hybrid, without and with medians in place of missing values; x is the
+  // last. They must last until the next begin.
   void begin_base(const float* base, const float* filled_base, const RowPair& pair);
   // At most kMostSteps features of the forest, in which base and x differ.
   void begin_order(const int32_t* order, size_t n_steps);
@@ -32,7 +32,7 @@ class OrderSplits {
   uint64_t left(size_t node, uint64_t wanted);
 
  private:
-  // A direction that one split has, or several of the same axis.
+  // A direction of one split, or of several splits on the same axis.
   struct Direction {
     size_t first = 0, last = 0;  // of its terms
     uint64_t base_number = 0, order_number = 0;

@@ -16,15 +16,15 @@
 
 namespace bevel {
 
-// Bits T in which feature k of the split has x's value.
+// Choices T in which feature k of the split has x's value.
 constexpr uint64_t kTakesRow[kMostTabulated] = {0xAAAAAAAAAAAAAAAAu, 0xCCCCCCCCCCCCCCCCu,
                                                 0xF0F0F0F0F0F0F0F0u, 0xFF00FF00FF00FF00u,
                                                 0xFFFF0000FFFF0000u, 0xFFFFFFFF00000000u};
-// By number of features: all choices.
+// All choices, by number of features.
 constexpr uint64_t kChoices[kMostTabulated + 1] = {0x1,    0x3,        0xF,         0xFF,
                                                    0xFFFF, 0xFFFFFFFF, ~uint64_t{0}};
 
-// A pair of rows, as they are and without missing values.
+// A pair of rows, original and without missing values.
 struct RowPair {
   const float *x, *z, *filled_x, *filled_z;
 
@@ -34,7 +34,7 @@ struct RowPair {
   }
 };
 
-// A split met by a pair: a place in PairSplits, or ~node of a leaf.
+// A split met by a pair: an index in PairSplits, or ~node of a leaf.
 using Met = int32_t;
 
 struct PairSplit {

@@ -1,5 +1,5 @@
-// Sides of hybrid rows at splits of many features, of which some may be free: where the projected
-// value can be for all choices of row or background.
+// Sides of hybrid rows at splits of many features, of which some may be free: the range of the
+// projected value over all choices of row or background.
 #pragma once
 
 #include <cstddef>
@@ -11,7 +11,7 @@
 
 namespace bevel {
 
-// Where a feature's value comes from.
+// Source of a feature's value.
 enum class Source : uint8_t { background, row, free };
 
 enum class Turn : uint8_t { left, right, undecided };
@@ -32,10 +32,10 @@ class WideSplits {
   }
 
   Turn turn(size_t node, const Hybrids& hybrids) const;
-  // Adds how far each free feature moves the projected value.
+  // Adds the effect of each free feature on the projected value.
   void add_reach(size_t node, const Hybrids& hybrids);
-  // The feature of the node that was found to move it most, counted as in the tree; clears what
-  // was added.
+  // The feature of the node with the largest effect, numbered as in the tree; clears the
+  // effects.
   int32_t widest(size_t node);
 
  private:
