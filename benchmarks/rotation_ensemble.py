@@ -13,7 +13,7 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.tables import markdown
 from bevel import ObliqueForestClassifier, RegularizedRotationClassifier
-from bevel.training.rotation_ensemble.weights import WEIGHTINGS
+from bevel.training.rotation_ensemble import WEIGHTINGS
 
 SIZES = ((500, 10), (500, 34), (3500, 21))  # rows, features: breast, ionosphere and waveform, about
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import bevel
-from bevel.estimators._doc_link import DOCUMENTATION
+from bevel.estimators._base import DOCUMENTATION
 
 project = "Bevel"
 author = "The Bevel developers"

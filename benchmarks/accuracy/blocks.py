@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-import bevel.training.blocks.table as blocked_table
+import bevel.training.blocks as blocked_table
 from benchmarks import machine
 from benchmarks.tables import append_csv, markdown, read_csv
 from benchmarks.tasks import make

@@ -26,7 +26,7 @@ from benchmarks import machine
 from benchmarks.accuracy.systems import BOOSTING, SYSTEMS, Predict
 from benchmarks.tables import append_csv, markdown, read_csv
 from bevel.datasets import load_folder
-from bevel.datasets.folder import FolderEntry
+from bevel.datasets.bundled import FolderEntry
 
 FEWEST_ROWS = {"uci": 700}
 MOST_ROWS, N_FOLDS = 20_000, 2

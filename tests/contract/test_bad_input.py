@@ -11,7 +11,7 @@ from support.small_fits import BOTH, EVERY_PROJECTION, X, fit, y
 import bevel
 from bevel import ObliqueForestClassifier
 from bevel import projections as P
-from bevel.parameters.constraints import Integer
+from bevel.parameters.parameter import Integer
 from bevel.projections import NAMED
 
 

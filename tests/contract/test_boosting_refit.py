@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
-from bevel.estimators.gradient_boosting import base
+from bevel.estimators import boosting
 
 
 def test_default_fit_is_a_fit_of_all_rows_with_the_iterations_that_held_out_rows_chose() -> None:
@@ -139,7 +139,7 @@ def test_interrupted_later_fit_keeps_the_one_before_and_raises(
     monkeypatch: pytest.MonkeyPatch, nth: int
 ) -> None:
     X, y = load_diabetes(return_X_y=True)
-    boost, calls = base.boost, []
+    boost, calls = boosting.boost, []
 
     def interrupted(*given: Any) -> Any:
         calls.append(given)
@@ -147,7 +147,7 @@ def test_interrupted_later_fit_keeps_the_one_before_and_raises(
             raise KeyboardInterrupt
         return boost(*given)
 
-    monkeypatch.setattr(base, "boost", interrupted)
+    monkeypatch.setattr(boosting, "boost", interrupted)
     model = ObliqueBoostingRegressor(random_state=3)
     with pytest.raises(KeyboardInterrupt, match="can predict by them"):
         model.fit(X, y)

@@ -16,8 +16,8 @@ from sklearn.utils import estimator_html_repr
 import bevel
 from bevel import estimators
 from bevel.analysis import ProximityImputer
-from bevel.estimators import _doc_link
-from bevel.estimators._doc_link import DOCUMENTATION, LinksToDocuments, published_at
+from bevel.estimators import _base
+from bevel.estimators._base import DOCUMENTATION, LinksToDocuments, published_at
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "reference" / "estimators.md"
@@ -60,7 +60,7 @@ def settings_of_the_site():
 
 
 def test_site_and_its_files_have_the_address_of_the_distribution(monkeypatch):
-    monkeypatch.setattr(_doc_link, "DOCUMENTATION", ADDRESS)
+    monkeypatch.setattr(_base, "DOCUMENTATION", ADDRESS)
     settings = settings_of_the_site()
     assert settings["html_baseurl"] == f"{ADDRESS}/"
     assert "sphinx_sitemap" in settings["extensions"]
@@ -106,7 +106,7 @@ def test_files_of_a_built_site_have_full_addresses(tmp_path):
 
 
 def test_site_has_no_sitemap_and_relative_links_while_nothing_is_published(monkeypatch):
-    monkeypatch.setattr(_doc_link, "DOCUMENTATION", "")
+    monkeypatch.setattr(_base, "DOCUMENTATION", "")
     settings = settings_of_the_site()
     assert settings["html_baseurl"] == ""
     assert "sphinx_sitemap" not in settings["extensions"]

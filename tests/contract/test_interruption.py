@@ -237,7 +237,7 @@ interrupted("many_outputs", _core, "train", lambda: several.fit(X, outputs))
 labels = rng.integers(0, 3, (4000, 1000))
 classes = ObliqueForestClassifier(1000, projection="sparse", **settings)
 interrupted("many_outputs_of_classes", _core, "train", lambda: classes.fit(X, labels))
-from bevel.scanning.batches import ArraySource
+from bevel.scanning.sources import ArraySource
 n = 5_000_000
 rows = np.broadcast_to(X[0], (n, 20)); target = np.arange(n) % 2
 forest = ObliqueForestClassifier(1000, projection="sparse", **settings)

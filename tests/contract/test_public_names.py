@@ -10,19 +10,15 @@ from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier, analysis
 from bevel.parameters import (
     boosting_parameters,
     forest_parameters,
-    isolation_parameters,
     rotation_parameters,
-    survival_parameters,
 )
-from bevel.parameters.constraints import Parameter
+from bevel.parameters.parameter import Parameter
 
 X = np.random.default_rng(0).normal(size=(60, 3))
 TABLES = (
     boosting_parameters,
     forest_parameters,
-    isolation_parameters,
     rotation_parameters,
-    survival_parameters,
 )
 
 

@@ -24,7 +24,7 @@ from bevel.analysis import (
     tree_complexity,
 )
 from bevel.estimators.registry import KINDS
-from bevel.files.summary import summarise
+from bevel.files.model import summarise
 
 BOTH = pytest.mark.parametrize(
     "estimator", [RegularizedRotationClassifier, RegularizedRotationRegressor]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bevel import analysis
-from bevel.analysis.rules.tests_of_rows import quoted
+from bevel.analysis.rules.conditions import quoted
 from bevel.forest.calibration import raise_to_power
 
 from .verdicts import WrongAnswerError, check_answers

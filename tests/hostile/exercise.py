@@ -13,7 +13,7 @@ import numpy as np
 
 from bevel import ModelFileError, analysis
 from bevel.estimators.registry import KINDS
-from bevel.files.summary import summarise
+from bevel.files.model import summarise
 
 from .analyses import ANALYSES, CHEAP
 from .isolation_cases import scores

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from support.mutations import WIDE, WORDS, lie_in_header
 
-from bevel.files.columns.column import encode_column
+from bevel.files.columns import encode_column
 
 from . import file_bombs
 from .models import sources

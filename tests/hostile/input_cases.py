@@ -21,12 +21,12 @@ from bevel.parameters.boosting_parameters import (
 )
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
+    ISOLATION_PARAMETERS,
     REGRESSOR_PARAMETERS,
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
+    SURVIVAL_PARAMETERS,
 )
-from bevel.parameters.isolation_parameters import ISOLATION_PARAMETERS
-from bevel.parameters.survival_parameters import SURVIVAL_PARAMETERS
 
 from . import scanned_cases, survival_cases
 from .expressions import evaluate

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from support.mutations import PRELUDE, seal
 
-from bevel.files.columns.column import Column, decode_column, encode_column
+from bevel.files.columns import Column, decode_column, encode_column
 
 from .models import Source
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping
 
-from bevel.parameters.constraints import (
+from bevel.parameters.parameter import (
     Constraint,
     Flag,
     Integer,
@@ -17,7 +17,7 @@ from bevel.parameters.constraints import (
     Real,
     StrOptions,
 )
-from bevel.parameters.constraints import Function as FunctionConstraint
+from bevel.parameters.parameter import Function as FunctionConstraint
 
 ABSURD = ("2**63", "2**64", "-1", "10**400", "nan", "inf", "'abc'", "None", "[]", "{}", "1j")
 ABSURD += (

@@ -13,8 +13,7 @@ from bevel import (
 )
 from bevel.analysis import importance
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.importances.groups import read_groups
-from bevel.analysis.importances.strata import LEAST_ROWS, draw_order, strata_of
+from bevel.analysis.importances.perturbation import LEAST_ROWS, draw_order, read_groups, strata_of
 
 
 def test_permutations_within_strata_are_equally_likely():

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 from bevel import _core
 from bevel.errors import ModelFileError
-from bevel.files.columns import encodings
-from bevel.files.columns.column import TYPES, Column, decode_column, encode_column, open_column
+from bevel.files import columns
+from bevel.files.columns import TYPES, Column, decode_column, encode_column, open_column
 
 LENGTHS = (0, 1, 2, 63, 64, 65, 511, 512, 513, 700)
 ODD_FLOATS = (0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e-45, 3.5, 1e30)
@@ -24,8 +24,8 @@ ODD_FLOATS = (0.0, -0.0, 1.0, -1.0, np.nan, np.inf, -np.inf, 1e-45, 3.5, 1e30)
 def _parts_cost_nothing() -> Iterator[None]:
     """Short arrays would all be written as they are."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(encodings, "PART_COST", 0)
-        patch.setattr(encodings, "HALVES_SLOWER", 1.0)
+        patch.setattr(columns, "PART_COST", 0)
+        patch.setattr(columns, "HALVES_SLOWER", 1.0)
         yield
 
 

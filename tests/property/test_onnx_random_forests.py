@@ -18,10 +18,10 @@ pytest.importorskip("onnxruntime")
 from support.fitted_forests import fitted_forest
 from support.onnx_models import Exported
 
-from bevel.data.tiles import LARGEST_STORED
+from bevel.data.encoding import LARGEST_STORED
 from bevel.export.onnx import leaves
+from bevel.export.onnx.leaves import WalkRoute
 from bevel.export.onnx.splits import Splits
-from bevel.export.onnx.walk import WalkRoute
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 

@@ -11,7 +11,7 @@ from scipy.stats import betabinom
 
 import bevel
 from bevel import ObliqueBoostingRegressor
-from bevel.forest.records.boosting_record import conformal_quantile
+from bevel.forest.records import conformal_quantile
 
 FAMILIES: dict[str, dict[str, Any]] = {
     "squared": {},

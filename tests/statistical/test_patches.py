@@ -21,7 +21,7 @@ from support.false_alarms import (
 from support.forests import Directions, as_matrix, directions_of_root, grow, options, problem
 
 from bevel import projections as P
-from bevel.projections.counts import round_up
+from bevel.projections.base import round_up
 from bevel.training.trainer import native_family
 
 N_TREES, N_DRAWS = 3000, 10

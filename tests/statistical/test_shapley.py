@@ -6,7 +6,7 @@ from support.false_alarms import assert_mean
 from support.random_forests import random_forest, random_rows
 
 from bevel import _core
-from bevel.analysis.shapley.background import draw_rows
+from bevel.analysis.shapley import draw_rows
 from bevel.forest.predictor import PackedPredictor
 
 N_DRAWS = 20_000

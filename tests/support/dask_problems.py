@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from bevel.training.blocks import table as table_module
+from bevel.training import blocks as table_module
 
 
 def mixed_frame(n_rows: int = 400) -> tuple[pd.DataFrame, pd.Series, pd.Series]:

@@ -1,7 +1,7 @@
 // A reader of one encoded array in a file: any value without reading the others, every input
 // checked. Values are 64-bit words: integers, or floats by their bit pattern. An encoding
 // is a chain such as "filled.codes.packed", in which each one reads from the next;
-// docs/reference/file_format and src/bevel/files/columns/encodings.py describe them.
+// docs/reference/file_format and src/bevel/files/columns.py describe them.
 #pragma once
 
 #include <cstddef>

@@ -14,8 +14,8 @@
 
 namespace bevel {
 
-// The arrays of a flat forest as columns; see src/bevel/files/columns/forest_columns.py. Those that
-// only analysis needs may be null.
+// The arrays of a flat forest as columns; see src/bevel/files/trees.py. Those that only
+// analysis needs may be null.
 struct ForestColumns {
 #define BEVEL_COLUMN(type, name, per, kind, use) const Column* name = nullptr;
   BEVEL_FOREST_COLUMNS(BEVEL_COLUMN)

@@ -1,6 +1,6 @@
 // The table of the arrays of a flat forest. Structs, conversions and checks of lengths are
-// generated from it; src/bevel/forest/forest_fields.py is the same table in Python, and a test
-// compares them. src/bevel/forest/flat_forest.py describes each array.
+// generated from it; FOREST_FIELDS of src/bevel/forest/flat_forest.py is the same table in
+// Python, and a test compares them. FlatForest describes each array.
 #pragma once
 
 #include <cstddef>

@@ -5,7 +5,7 @@ import pytest
 from lab_support.folders import plan_of, some_cells
 
 from bevel.presets import stacked_rotation
-from bevel.workflow.metrics import log_loss
+from bevel.workflow.scores import log_loss
 from bevel_lab.protocols import PROTOCOLS, Plan
 from bevel_lab.running.cell_runner import CellRunner
 from bevel_lab.studies.layout import rotation_seed

@@ -6,46 +6,43 @@ The classes of the results are in `bevel.analysis.results`.
 from typing import TYPE_CHECKING, Any
 
 from bevel.analysis import geometry, results
-from bevel.analysis.accuracy.posteriors import hellinger_distance
+from bevel.analysis.accuracy.bias_variance import bias_and_variance, hellinger_distance
 from bevel.analysis.accuracy.reliability import calibration
-from bevel.analysis.accuracy.repeats import bias_and_variance
-from bevel.analysis.accuracy.residuals import error_and_correlation
-from bevel.analysis.accuracy.row_quantiles import quantiles
-from bevel.analysis.accuracy.standard_errors import predict_standard_error
-from bevel.analysis.accuracy.strength import strength_and_correlation
-from bevel.analysis.accuracy.tree_number import out_of_bag_curve
+from bevel.analysis.accuracy.strength import (
+    error_and_correlation,
+    out_of_bag_curve,
+    strength_and_correlation,
+)
+from bevel.analysis.accuracy.uncertainty import predict_standard_error, quantiles
 from bevel.analysis.effects.accumulated import accumulated_local_effects
 from bevel.analysis.effects.direction import effect_along
 from bevel.analysis.effects.interaction import interactions
 from bevel.analysis.effects.partial_dependence import partial_dependence
 from bevel.analysis.importances import importance
-from bevel.analysis.importances.correlated import correlated_groups
+from bevel.analysis.importances.perturbation import correlated_groups
 from bevel.analysis.importances.significance import importance_test
-from bevel.analysis.neighbours.forest_weights import forest_weights, voting_points
 from bevel.analysis.neighbours.imputation import ProximityImputer
-from bevel.analysis.neighbours.nearest_rows import nearest_rows
-from bevel.analysis.neighbours.neighbour_theory import (
+from bevel.analysis.neighbours.principal_coordinates import principal_coordinates
+from bevel.analysis.neighbours.prototypes import outlier_scores, prototypes
+from bevel.analysis.neighbours.proximity import (
+    forest_weights,
+    nearest_rows,
+    proximity,
+    voting_points,
+)
+from bevel.analysis.neighbours.theory import (
     expected_potential_neighbours,
     mean_squared_error_bound,
+    potential_neighbours,
 )
-from bevel.analysis.neighbours.outliers import outlier_scores
-from bevel.analysis.neighbours.potential_neighbours import potential_neighbours
-from bevel.analysis.neighbours.principal_coordinates import principal_coordinates
-from bevel.analysis.neighbours.prototypes import prototypes
-from bevel.analysis.neighbours.proximity import proximity
 from bevel.analysis.neighbours.unsupervised import unsupervised_forest
-from bevel.analysis.rotations.best_rotations import refit_best_rotations
-from bevel.analysis.rotations.complexity import tree_complexity
-from bevel.analysis.rules.path import path_rules
+from bevel.analysis.rotations import refit_best_rotations, tree_complexity
 from bevel.analysis.rules.rule_set import rule_set
-from bevel.analysis.rules.single_tree import single_tree
 from bevel.analysis.rules.surrogate import surrogate_tree
 from bevel.analysis.rules.top import top_rules
-from bevel.analysis.rules.tree import forest_rules, tree_rules
-from bevel.analysis.selection.all_relevant import AllRelevantSelector
-from bevel.analysis.selection.forward import forward_selection, group_selections
-from bevel.analysis.shapley.interactions import shapley_interactions
-from bevel.analysis.shapley.values import shapley_values
+from bevel.analysis.rules.tree import forest_rules, path_rules, single_tree, tree_rules
+from bevel.analysis.selection import AllRelevantSelector, forward_selection, group_selections
+from bevel.analysis.shapley import shapley_interactions, shapley_values
 from bevel.analysis.survival.groups import risk_groups, survival_bands
 from bevel.analysis.survival.metrics import (
     brier_score,

@@ -1,26 +1,33 @@
-"""A fitted forest under analysis: its trees, names, and training rows given again."""
+"""A fitted forest under analysis: its trees, names and training rows, which are given again.
+
+The module also has the checks of arguments common to analyses, the names of the outputs of results,
+and boosted trees as forests whose mean is their sum.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+import functools
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Concatenate, ParamSpec, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel._types import Target
-from bevel.errors import NoOutOfBagError, wrong_type
-from bevel.estimators._base import ObliqueForest
-from bevel.estimators._reading import encode_rows
-from bevel.estimators.gradient_boosting.base import ObliqueBoosting
-from bevel.estimators.outliers.isolation import ObliqueIsolationForest
+from bevel._types import Floats, Target
+from bevel.errors import NoOutOfBagError, wrong_type, wrong_value
+from bevel.estimators._base import encode_rows
+from bevel.estimators.boosting import ObliqueBoosting
+from bevel.estimators.forest import ObliqueForest
+from bevel.estimators.isolation import ObliqueIsolationForest
+from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest
-from bevel.forest.kept_targets import KeptTargets
+from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.quantiles import KeptTargets
 from bevel.forest.training_rows import (
     TrainingRows,
     Weighting,
@@ -31,9 +38,93 @@ from bevel.forest.training_rows import (
     reread_target,
     training_rows_of,
 )
+from bevel.parameters.parameter import Flag
+from bevel.text.predictions import called
 from bevel.training.threads import count_threads
 
-__all__ = ["AnalysedForest", "read_forest"]
+__all__ = [
+    "PREDICTIONS",
+    "QUANTILES",
+    "SCORES",
+    "AnalysedForest",
+    "check_count",
+    "check_flag",
+    "check_out_of_bag",
+    "check_place",
+    "explains_sums",
+    "measured",
+    "name_of_output",
+    "noun_of_outputs",
+    "output_names",
+    "read_forest",
+    "stack_outputs",
+]
+
+# Checks of common arguments: counts and flags.
+
+
+def check_count(name: str, value: object, low: int = 1) -> int:
+    """A whole number of at least `low` as an int; raises for other values."""
+    required = f"an integer of at least {low}"
+    remedy = f"Write for example {name}={max(low, 10)}."
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise wrong_type(name, required, value, remedy)
+    if value < low:
+        raise wrong_value(name, required, value, remedy)
+    return int(value)
+
+
+def check_flag(name: str, value: object) -> bool:
+    """True or False; raises for other values, as a text such as "no" would count as True."""
+    if not Flag().describes(value):
+        raise wrong_type(name, str(Flag()), value, f"Write for example {name}=False.")
+    return bool(value)
+
+
+def check_out_of_bag(value: object) -> bool | None:
+    """True or False; None for "auto"."""
+    if isinstance(value, str) and value == "auto":
+        return None
+    if not Flag().describes(value):
+        required = f'{Flag()} or "auto"'
+        raise wrong_type("out_of_bag", required, value, "Write for example out_of_bag=True.")
+    return bool(value)
+
+
+def check_place(name: str, value: object, size: int) -> None:
+    """Raise unless it is an index into a sequence of length `size`, from either end."""
+    required, remedy = f"an integer from 0 to {size - 1}", f"There are {size}."
+    if not isinstance(value, int | np.integer) or isinstance(value, bool):
+        raise wrong_type(name, required, value, remedy)
+    if not -size <= value < size:
+        raise wrong_value(name, required, value, remedy)
+
+
+# Names of the outputs of a result: classes, or quantiles of boosting.
+
+# `output_name` of a result with several outputs: shares of classes, sums of the trees of each
+# class, or quantiles.
+PREDICTIONS, SCORES, QUANTILES = "prediction", "score", "quantile"
+
+
+def name_of_output(of_all: str, label: Any) -> str:
+    """Name of one of several outputs, in the middle of a sentence."""
+    if of_all == QUANTILES:
+        return str(label)  # such as "quantile 0.9"
+    return f"{'score' if of_all == SCORES else 'probability'} of {called(str(label))}"
+
+
+def noun_of_outputs(of_all: str) -> str:
+    """Noun for one of the outputs, as in the title of a legend."""
+    return "quantile" if of_all == QUANTILES else "class"
+
+
+def measured(of_all: str) -> str:
+    """Name of the values of all outputs."""
+    return {QUANTILES: "prediction", SCORES: "score"}.get(of_all, "probability")
+
+
+# A fitted forest under analysis: its trees, names, and training rows given again.
 
 
 @dataclass(frozen=True, eq=False)
@@ -196,3 +287,87 @@ def read_forest(
     return AnalysedForest(
         estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller
     )
+
+
+# Boosted trees under analysis: each output as a regression forest whose mean is the sum.
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+
+def explains_sums(
+    function: Callable[Concatenate[Any, P], R],
+) -> Callable[Concatenate[Any, P], R]:
+    """Decorator that lets a function of averaged forests explain boosted ones, by their sums.
+
+    It is called for each output with a forest whose mean prediction is that output's sum of trees.
+    Results of several outputs are stacked like those of classes. They must have the fields
+    `values`, `classes` and `output_name`.
+    """
+
+    @functools.wraps(function)
+    def explain(forest: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        if not isinstance(forest, ObliqueBoosting):
+            return function(forest, *args, **kwargs)
+        check_is_fitted(forest)
+        forest.verify()
+        fitted = forest.fitted_forest_
+        names = output_names(forest)
+        found = [
+            function(_view(forest, fitted, output, function.__name__), *args, **kwargs)
+            for output in range(len(names))
+        ]
+        if len(found) == 1:
+            return replace(found[0], output_name=names[0])  # type: ignore[type-var]
+        classes = fitted.classes
+        joined: R = (
+            stack_outputs(found, names, QUANTILES)
+            if classes is None
+            else stack_outputs(found, classes, SCORES)
+        )
+        return joined
+
+    return explain
+
+
+def output_names(model: ObliqueBoosting) -> list[str]:
+    """Names of the sums of each output."""
+    fitted = model.fitted_forest_
+    additive = fitted.additive
+    assert additive is not None
+    if additive.link == "exponential":
+        return ["logarithm of the prediction"]
+    if additive.link == "logistic":
+        assert fitted.classes is not None
+        return [f"log odds of {called(str(fitted.classes[1]))}"]
+    if additive.link == "softmax":
+        assert fitted.classes is not None
+        return [f"score of {called(str(label))}" for label in fitted.classes]
+    if additive.link == "sorted":
+        return [f"quantile {level:g}" for level in model._quantiles()]
+    return ["prediction"]
+
+
+def stack_outputs(
+    found: Sequence[Any], classes: Sequence[str] | npt.NDArray[Any], output_name: str
+) -> Any:
+    """One result from those of the outputs: arrays get a last axis, as with classes."""
+    changes: dict[str, Any] = {"classes": np.asarray(classes), "output_name": output_name}
+    for name in ("values", "base_values", "std", "standard_error", "individual"):
+        parts = [getattr(each, name, None) for each in found]
+        if parts[0] is not None:
+            changes[name] = np.stack([np.asarray(part) for part in parts], axis=-1)
+    return replace(found[0], **changes)
+
+
+def _view(model: ObliqueBoosting, fitted: FittedForest, output: int, caller: str) -> AnalysedForest:
+    """One output as a regression forest, whose mean over trees is baseline and sum."""
+    assert fitted.additive is not None
+    additive: Additive = fitted.additive
+    trees = np.arange(output, fitted.forest.n_trees, additive.n_outputs)
+    forest = take_trees(fitted.forest, trees)
+    values: Floats = forest.leaf_value * len(trees) + additive.baseline[output]
+    is_leaf = forest.right < 0
+    forest = replace(forest, leaf_value=np.where(is_leaf, values, forest.leaf_value))
+    view = replace(fitted, predictor=PackedPredictor(forest), classes=None, additive=None)
+    return AnalysedForest(model, view, count_threads(model.n_jobs), caller)

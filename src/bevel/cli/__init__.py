@@ -16,7 +16,7 @@ def main() -> None:
         for package in ("typer", "rich"):
             import_optional(package, needed_by="The command bevel", install="bevel[cli]")
         from bevel.cli.app import app
-        from bevel.cli.terminal import write_any_text
+        from bevel.cli.output import write_any_text
 
         write_any_text()
         app()

@@ -17,7 +17,7 @@ from bevel.files.atomic import write_whole
 from bevel.plots import decision_boundaries
 from bevel.plots.canvas import detached
 from bevel.printable import printable
-from bevel.report.demo_report import (
+from bevel.report.demo import (
     Comparison,
     as_csv,
     as_dict,
@@ -28,10 +28,11 @@ from bevel.report.demo_report import (
     speed_ratios,
 )
 from bevel.training.threads import count_threads
-from bevel.workflow.comparison import Measurement, compare
 from bevel.workflow.demo_problems import (
     EXAMPLE_TARGET,
     ForestSize,
+    Measurement,
+    compare,
     contenders,
     example_csv,
     fit_plane,
@@ -137,7 +138,7 @@ def _example_command(size: ForestSize, seed: int) -> str:
 
 def _write_example(out: Path, size: ForestSize, seed: int) -> None:
     """Write the rows, the model file and the page of one model, as `bevel fit` does."""
-    from bevel.report.fit_report import fit_report, n_steps
+    from bevel.report.fit import fit_report, n_steps
 
     data, model, page = (out / name for name in FILES[3:])
     write_whole(data, [example_csv().encode()])

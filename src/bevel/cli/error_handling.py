@@ -16,8 +16,7 @@ from typing import Annotated, Any
 
 import typer
 
-from bevel.cli.flags import as_flags
-from bevel.cli.output import note
+from bevel.cli.output import as_flags, note
 from bevel.printable import printable
 
 __all__ = ["handle_errors"]

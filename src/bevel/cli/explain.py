@@ -14,14 +14,19 @@ from rich.text import Text
 from bevel import workflow
 from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
 from bevel.cli import options, output
-from bevel.cli.flags import as_flags
-from bevel.cli.table_options import ModelData, reads_tables, source_of, table_arguments
+from bevel.cli.options import ModelData, reads_tables, source_of, table_arguments
+from bevel.cli.output import as_flags
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
-from bevel.report.explain_report import describe_model, describe_rows, explain_report
-from bevel.report.explain_sections import combined_share, row_sentence
-from bevel.report.score_text import probability_words, score_line
+from bevel.report.explain import (
+    combined_share,
+    describe_model,
+    describe_rows,
+    explain_report,
+    row_sentence,
+)
+from bevel.report.headline import probability_words, score_line
 from bevel.tables.options import TableKeywords
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json

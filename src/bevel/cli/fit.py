@@ -11,13 +11,10 @@ import numpy as np
 import typer
 
 from bevel import workflow
-from bevel.cli import forest_options as forest
 from bevel.cli import options, output
-from bevel.cli.flags import as_flags
+from bevel.cli import options as forest
 from bevel.cli.isolation import fit_rows
-from bevel.cli.several_targets import check_for_outputs, finish_several
-from bevel.cli.survival import fit_times
-from bevel.cli.table_options import (
+from bevel.cli.options import (
     Data,
     Drop,
     KeepId,
@@ -30,15 +27,18 @@ from bevel.cli.table_options import (
     source_of,
     table_arguments,
 )
+from bevel.cli.output import as_flags
+from bevel.cli.several_targets import check_for_outputs, finish_several
+from bevel.cli.survival import fit_times
 from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.report.score_text import score_line
+from bevel.report.headline import score_line
 from bevel.tables.options import TableKeywords, TableOptions
 from bevel.workflow import FitResult
 from bevel.workflow.fitting import BOOSTING, FOREST, Settings, coded
-from bevel.workflow.labelled_rows import CLASSIFICATION
 from bevel.workflow.predicting import out_of_bag_predictions
+from bevel.workflow.rows import CLASSIFICATION
 from bevel.workflow.scores import as_json, zero_probability_note
 from bevel.workflow.several_targets import OutputFit, fit_outputs, split_targets
 
@@ -272,7 +272,7 @@ def _command(data: Path, found: FitResult | OutputFit, words: Sequence[str]) -> 
 def _write_report(
     report: Path, name: str, found: FitResult, command: str, out: Path | None
 ) -> None:
-    from bevel.report.fit_report import fit_report, n_steps
+    from bevel.report.fit import fit_report, n_steps
 
     rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
     found, model_file = replace(found, rows=rows), "" if out is None else str(out)

@@ -12,7 +12,7 @@ from rich.text import Text
 from bevel.cli import options, output
 from bevel.errors import join_names, shorten
 from bevel.estimators.registry import KINDS
-from bevel.files.summary import summarise
+from bevel.files.model import summarise
 from bevel.printable import printable
 
 __all__ = ["EXAMPLES", "inspect"]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from bevel.cli import forest_options as forest
+from bevel.cli import options as forest
 from bevel.cli import output
-from bevel.cli.flags import as_flags
-from bevel.cli.table_options import source_of
-from bevel.workflow.isolation.fitting import IsolationFit, fit_isolation
+from bevel.cli.options import source_of
+from bevel.cli.output import as_flags
+from bevel.workflow.isolation import IsolationFit, fit_isolation
 
 __all__ = ["fit_rows"]
 

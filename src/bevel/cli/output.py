@@ -7,14 +7,18 @@
 
 from __future__ import annotations
 
+import codecs
+import io
 import json
 import math
 import os
+import re
+import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
@@ -22,13 +26,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
-from bevel.cli.flags import as_flags
-from bevel.forest.records.family_record import not_compared, size_note
+from bevel.forest.records import not_compared, size_note
 from bevel.printable import json_escaped, printable
-from bevel.report.score_text import family_rows
+from bevel.report.headline import family_rows
 
 __all__ = [
     "WIDTH",
+    "as_flags",
     "check_free",
     "console",
     "examples",
@@ -40,7 +44,115 @@ __all__ = [
     "progress",
     "silent",
     "steps",
+    "write_any_text",
 ]
+
+# A parameter in a message: `drop`, `header=True`, `task="regression"`, `types={'a': "number"}`.
+PARAMETER = re.compile(r"`(\w+)(?:=(?:\"([^\"`]+)\"|\{'([^`]+)': \"(\w+)\"\}|(\w+)))?`")
+FLAGS = {
+    "budget": "--budget",
+    "class_weight": "--class-weight",
+    "competing_risks": "--competing-risks",
+    "decimal": "--decimal",
+    "delimiter": "--delimiter",
+    "drop": "--drop",
+    "encoding": "--encoding",
+    "entry": "--entry",
+    "event": "--event",
+    "first_trees": "--first-trees",
+    "header": "--header",
+    "interval": "--interval",
+    "keep_id": "--keep-id",
+    "keep_targets": "--keep-targets",
+    "missing": "--missing",
+    "nominal": "--nominal",
+    "params": "--params",
+    "proba": "--proba",
+    "projection": "--projection",
+    "row_id": "--id",
+    "rows": "--row",
+    "seconds": "--seconds",
+    "store": "--store",
+    "target": "--target",
+    "task": "--task",
+    "time": "--time",
+    "types": "--types",
+    "weights": "--weights",
+}
+
+
+def as_flags(text: str) -> str:
+    """A message with the parameters in it written as flags; other text stays."""
+    return PARAMETER.sub(_flag, text)
+
+
+def _flag(found: re.Match[str]) -> str:
+    name, word, column, kind, value = found.groups()
+    if name not in FLAGS:
+        return found.group()
+    if value == "False":
+        return FLAGS[name].replace("--", "--no-", 1)
+    if column:
+        return f"{FLAGS[name]} {shlex.quote(f'{column}={kind}')}"
+    return f"{FLAGS[name]} {word}" if word else FLAGS[name]
+
+
+PLAIN = "bevel_plain"
+_INSTEAD = {
+    "−": "-",
+    "–": "-",
+    "—": "-",
+    "≤": "<=",
+    "≥": ">=",
+    "≈": "~",
+    "×": "x",
+    "·": "*",
+    "±": "+/-",
+    "√": "sqrt",
+    "λ": "lambda",
+    "κ": "kappa",
+    "Σ": "sum",
+    "²": "^2",
+    "³": "^3",
+    "¼": "1/4",
+    "½": "1/2",
+    "¾": "3/4",
+    "…": "...",
+    "→": "->",
+    "█": "#",
+    "░": ".",
+    "│": "|",
+    "─": "-",
+    "━": "-",
+    "╸": "-",
+    "╺": "-",
+    "├": "|",
+    "└": "`",
+    "’": "'",
+    "‘": "'",
+    "“": '"',
+    "”": '"',
+}
+
+
+def write_any_text(*streams: TextIO) -> None:
+    """Let streams replace characters that they cannot encode, instead of raising."""
+    codecs.register_error(PLAIN, _replaced)
+    for stream in streams or (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper) and not stream.encoding.lower().startswith("utf"):
+            stream.reconfigure(errors=PLAIN)
+
+
+def _replaced(error: UnicodeError) -> tuple[str | bytes, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    letters = error.object[error.start : error.end]
+    return "".join(_letter(letter) for letter in letters), error.end
+
+
+def _letter(letter: str) -> str:
+    return _INSTEAD.get(letter, letter.encode("ascii", "backslashreplace").decode())
+
 
 WIDTH = 100
 

@@ -7,8 +7,8 @@ import typer
 
 from bevel import workflow
 from bevel.cli import options, output
-from bevel.cli.flags import as_flags
-from bevel.cli.table_options import ModelData, RowId, reads_tables, source_of
+from bevel.cli.options import ModelData, RowId, reads_tables, source_of
+from bevel.cli.output import as_flags
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords

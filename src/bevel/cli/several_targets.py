@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from bevel.cli import output
-from bevel.cli.flags import as_flags
+from bevel.cli.output import as_flags
 from bevel.files.atomic import write_whole
-from bevel.report.score_text import score_line
+from bevel.report.headline import score_line
 from bevel.workflow.scores import as_json
 from bevel.workflow.several_targets import OutputFit, out_of_bag_outputs
 
@@ -49,11 +49,11 @@ def finish_several(
 def _write_report(
     found: OutputFit, name: str, report: Path, command: str, out: Path | None
 ) -> None:
-    from bevel.report.outputs_report import n_steps, outputs_report
+    from bevel.report.fit import n_steps_of_outputs, outputs_report
 
     rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
     found, file = replace(found, rows=rows), "" if out is None else str(out)
-    with output.progress("writing the report", n_steps(found)) as advance:
+    with output.progress("writing the report", n_steps_of_outputs(found)) as advance:
         page = outputs_report(name, found, command, model_file=file, on_step=advance)
     write_whole(report, [page.encode("utf-8")])
 

@@ -10,15 +10,15 @@ from typing import Any
 import numpy as np
 import typer
 
-from bevel.cli import forest_options as forest
+from bevel.cli import options as forest
 from bevel.cli import output
-from bevel.cli.flags import as_flags
-from bevel.cli.table_options import source_of, table_arguments
+from bevel.cli.options import source_of, table_arguments
+from bevel.cli.output import as_flags
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.report.score_text import score_line
+from bevel.report.headline import score_line
 from bevel.workflow.explaining import N_STEPS
-from bevel.workflow.survival.fitting import SurvivalFit, fit_survival, out_of_bag_risks
+from bevel.workflow.survival import SurvivalFit, fit_survival, out_of_bag_risks
 
 __all__ = ["fit_times"]
 
@@ -146,7 +146,7 @@ def _causes(found: SurvivalFit) -> str:
 def _write_report(
     report: Path, data: Path, found: SurvivalFit, command: str, out: Path | None
 ) -> None:
-    from bevel.report.survival.report import survival_report
+    from bevel.report.fit import survival_report
 
     rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
     found, file = replace(found, rows=rows), "" if out is None else str(out)

@@ -13,8 +13,7 @@ from rich.text import Text
 
 from bevel import workflow
 from bevel.cli import options, output
-from bevel.cli.flags import as_flags
-from bevel.cli.table_options import (
+from bevel.cli.options import (
     Data,
     Drop,
     KeepId,
@@ -25,11 +24,12 @@ from bevel.cli.table_options import (
     reads_tables,
     source_of,
 )
+from bevel.cli.output import as_flags
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
 from bevel.tuning.candidates import write_parameters
 from bevel.tuning.parameter_file import write_parameter_file
-from bevel.tuning.results import Candidate
+from bevel.tuning.search import Candidate
 from bevel.workflow import TuneResult
 
 COLUMNS = ("parameters", "trees", "loss ± std. error", "difference", "seconds")

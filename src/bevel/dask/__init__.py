@@ -4,7 +4,6 @@ The estimators have the parameters of `ObliqueForestClassifier` and `ObliqueFore
 Dask arrays and data frames, and give the same forest as a local fit of the same rows.
 """
 
-from bevel.dask.classifier import DaskObliqueForestClassifier
-from bevel.dask.regressor import DaskObliqueForestRegressor
+from bevel.dask.estimator import DaskObliqueForestClassifier, DaskObliqueForestRegressor
 
 __all__ = ["DaskObliqueForestClassifier", "DaskObliqueForestRegressor"]

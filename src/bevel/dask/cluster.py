@@ -10,10 +10,10 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
-from bevel.dask.memory import Worker
 from bevel.dask.packages import distributed
+from bevel.dask.parts import Worker
 from bevel.dask.tasks import Warned
-from bevel.data.alignment import align
+from bevel.data.tables import align
 
 __all__ = ["Fit", "find_client", "warn_again", "workers_of"]
 

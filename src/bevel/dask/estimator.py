@@ -1,26 +1,28 @@
-"""Base of the estimators on a cluster."""
+"""The oblique forest classifier and regressor on a Dask cluster, and their base."""
 
 from __future__ import annotations
 
+import inspect
 import os
+import pickle
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 from sklearn.base import clone
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.dask.cluster import Fit, find_client, workers_of
-from bevel.dask.memory import TableSize, choose_mode, choose_workers
-from bevel.dask.parameters import (
-    check_cluster_parameters,
-    pickle_parameters,
-)
+from bevel.dask.packages import cloudpickle
 from bevel.dask.parts import (
     PartedRows,
     Parts,
+    TableSize,
     check_table,
+    choose_mode,
+    choose_workers,
     column_parts,
     is_array,
     is_frame,
@@ -29,24 +31,118 @@ from bevel.dask.parts import (
 from bevel.dask.prediction import (
     Method,
     Model,
+    accuracy,
     current_client,
     model_of,
     predict_lazily,
+    r_squared,
     send_model,
 )
 from bevel.dask.replicated import fit_replicated
 from bevel.dask.sharded import read_parts
 from bevel.dask.tasks import FitRequest, FitResult, measure_part
 from bevel.data.tables import Table
-from bevel.estimators._base import ObliqueForest
-from bevel.estimators._whole_fits import whole_or_not_at_all
+from bevel.errors import shorten, wrong_value
+from bevel.estimators._base import whole_or_not_at_all
+from bevel.estimators.forest import ObliqueForest, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS
-from bevel.estimators.scanned.fitting import fit_over_blocks
+from bevel.estimators.scanned import fit_over_blocks
 from bevel.files.model import StoredEstimator, read_model
+from bevel.forest.quantiles import interval_levels, read_levels
+from bevel.parameters.forest_parameters import (
+    CLASSIFIER_PARAMETERS,
+    REGRESSOR_PARAMETERS,
+    check_each,
+    documented,
+)
+from bevel.parameters.parameter import NoneOption, Parameter, Special, StrOptions
+from bevel.projections import Custom
+from bevel.projections.families import read_projection
 from bevel.training.options import draw_seed
 
-__all__ = ["DaskForest"]
+__all__ = [
+    "CLUSTER_PARAMETERS",
+    "DaskForest",
+    "DaskObliqueForestClassifier",
+    "DaskObliqueForestRegressor",
+    "check_cluster_parameters",
+    "pickle_parameters",
+    "takes_parameters_of",
+]
+
+# Parameters of the estimators: those of the local one, and two for the cluster.
+
+_MODE = Parameter(
+    "mode",
+    "auto",
+    [StrOptions(("auto", "replicated", "sharded"))],
+    '"replicated": each worker has the whole encoded table and grows some of the trees. '
+    '"sharded": workers keep blocks of rows, and grow all trees level by level; the forest is that '
+    'of a local fit of a table of `bevel.scan`. "auto": "replicated" if a worker has the memory '
+    "for it.",
+    'Use "auto".',
+)
+_CLIENT = Parameter(
+    "client",
+    None,
+    [NoneOption(), Special("a dask.distributed.Client")],
+    "Of the cluster; None is the current one. It is not pickled.",
+)
+CLUSTER_PARAMETERS = {"mode": _MODE, "client": _CLIENT}
+
+Class = TypeVar("Class", bound=type)
+
+
+def takes_parameters_of(local: type) -> Callable[[Class], Class]:
+    """Class decorator: a constructor with the parameters of `local` and those of the cluster."""
+    of_local = list(inspect.signature(local.__init__).parameters.values())  # type: ignore[misc]
+    of_cluster = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=parameter.default)
+        for name, parameter in CLUSTER_PARAMETERS.items()
+    ]
+    signature = inspect.Signature([*of_local, *of_cluster])
+
+    def decorate(cls: Class) -> Class:
+        def __init__(self: Any, *positional: Any, **named: Any) -> None:
+            bound = signature.bind(self, *positional, **named)
+            bound.apply_defaults()
+            for name, value in list(bound.arguments.items())[1:]:
+                setattr(self, name, value)
+
+        __init__.__signature__ = signature  # type: ignore[attr-defined]
+        cls.__init__ = __init__  # type: ignore[misc]
+        return cls
+
+    return decorate
+
+
+def check_cluster_parameters(mode: object, warm_start: bool) -> None:
+    """Raise for parameters that a fit on a cluster does not support."""
+    check_each({"mode": mode}, {"mode": _MODE})
+    if warm_start:
+        remedy = "Add trees to the local estimator: to_local().set_params(warm_start=True)."
+        raise wrong_value("warm_start", "False on a cluster", warm_start, remedy)
+
+
+def pickle_parameters(parameters: Mapping[str, Any]) -> bytes:
+    """Pickle parameters for workers; raises if a projection's function would be lost."""
+    pickled: bytes = cloudpickle().dumps(dict(parameters))
+    sent = pickle.loads(pickled)
+    for before, after in zip(_projections(parameters), _projections(sent), strict=True):
+        if isinstance(before, Custom) and callable(before.sampler) != callable(after.sampler):
+            raise ValueError(
+                "projection=P.Custom(function) on a cluster needs a function that workers can "
+                f"import from a module; got {shorten(before.sampler)}. Put it into a module that "
+                "is installed at the workers, use a matrix, or fit locally."
+            )
+    return pickled
+
+
+def _projections(parameters: Mapping[str, Any]) -> list[Any]:
+    members = read_projection(parameters["projection"], parameters["n_projections"])
+    return [member.projection for member in members]
+
 
 # Parameters that stay at the client, since they do not affect the forest.
 NOT_SENT: Mapping[str, Any] = {
@@ -324,3 +420,179 @@ def _check_lengths(lengths: list[int]) -> None:
             "X, y and sample_weight must have the same number of rows; got "
             f"{', '.join(map(str, lengths))}. Take them from the same rows."
         )
+
+
+@documented(CLASSIFIER_PARAMETERS | CLUSTER_PARAMETERS)
+@takes_parameters_of(ObliqueForestClassifier)
+class DaskObliqueForestClassifier(DaskForest, ObliqueForestClassifier):
+    """An oblique forest classifier whose trees are grown by the workers of a Dask cluster.
+
+    It gives the same forest, bit for bit, as `ObliqueForestClassifier` on the same rows in the same
+    order, for any partitions and workers, as long as the encoded table fits into the memory of a
+    worker. Larger ones are grown over blocks (`mode`).
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {classes}
+    {columns}
+    {trees}
+    {families}
+    calibration_power_ : float
+        The power that `predict_proba` raises the mean class shares of the trees to; 1 changes
+        nothing.
+    oob_score_ : float
+        Accuracy, or the result of `oob_score`, of the out-of-bag predictions.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
+        Out-of-bag class probabilities; NaN for a row that was in every bag.
+    client_ : dask.distributed.Client
+        The client that `fit` uses.
+
+    Notes
+    -----
+    Workers use the threads that Dask gave them; `n_jobs` only applies to `to_local()`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from bevel.dask import DaskObliqueForestClassifier
+    >>> client = Client(processes=False, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 5), chunks=(100, 5))
+    >>> y = (X[:, 0] + X[:, 1] > 0).astype(int)
+    >>> forest = DaskObliqueForestClassifier(10, random_state=0).fit(X, y)
+    >>> forest.predict(X).shape
+    (200,)
+    >>> client.close()
+    """
+
+    _local = ObliqueForestClassifier
+    _score = staticmethod(accuracy)
+
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of each row, in the order of `classes_`, lazily.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        dask array or data frame of shape (n_rows, n_classes_)
+            An array for an array, for a frame a frame with its index and the classes as columns.
+        """
+        return self._lazily(X, self._per_class("predict_proba"))
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the class probabilities, lazily; minus infinity for zero.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        dask array or data frame of shape (n_rows, n_classes_)
+            Logarithms of `predict_proba`.
+        """
+        return self._lazily(X, self._per_class("predict_log_proba"))
+
+    def _per_class(self, name: str) -> Method:
+        check_is_fitted(self)
+        return Method(name, np.dtype(np.float64), self.classes_.tolist())
+
+
+@documented(REGRESSOR_PARAMETERS | CLUSTER_PARAMETERS)
+@takes_parameters_of(ObliqueForestRegressor)
+class DaskObliqueForestRegressor(DaskForest, ObliqueForestRegressor):
+    """An oblique forest regressor whose trees are grown by the workers of a Dask cluster.
+
+    It gives the same forest, bit for bit, as `ObliqueForestRegressor` on the same rows in the same
+    order, for any partitions and workers, as long as the encoded table fits into the memory of a
+    worker. Larger ones are grown over blocks (`mode`).
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {columns}
+    {trees}
+    {families}
+    oob_score_ : float
+        R², or the result of `oob_score`, of the out-of-bag predictions.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        Out-of-bag predictions; NaN for a row that was in every bag.
+    client_ : dask.distributed.Client
+        The client that `fit` uses.
+
+    Notes
+    -----
+    Workers use the threads that Dask gave them; `n_jobs` only applies to `to_local()`.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from dask.distributed import Client
+    >>> from bevel.dask import DaskObliqueForestRegressor
+    >>> client = Client(processes=False, dashboard_address=None)
+    >>> X = da.random.default_rng(0).normal(size=(200, 5), chunks=(100, 5))
+    >>> y = X[:, 0] + X[:, 1]
+    >>> forest = DaskObliqueForestRegressor(10, random_state=0).fit(X, y)
+    >>> forest.predict(X).shape
+    (200,)
+    >>> client.close()
+    """
+
+    _local = ObliqueForestRegressor
+    _score = staticmethod(r_squared)
+
+    def predict_quantiles(  # type: ignore[override]
+        self, X: Any, quantiles: npt.ArrayLike = (0.05, 0.5, 0.95)
+    ) -> Any:
+        """Quantiles of the target of each row, lazily; needs ``keep_targets=True`` in fit.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            Rows to predict.
+        quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
+            Levels from 0 to 1.
+
+        Returns
+        -------
+        dask array or data frame of shape (n_rows, n_quantiles), or (n_rows,) for one level
+            Quantiles; the columns of a frame are the levels.
+        """
+        levels = read_levels(quantiles)
+        columns = levels.tolist() if levels.ndim else None
+        return self._lazily_from_targets("predict_quantiles", X, columns, quantiles)
+
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Any:  # type: ignore[override]
+        """Interval of the target of each row, lazily; needs ``keep_targets=True`` in fit.
+
+        Parameters
+        ----------
+        X : dask array or data frame of shape (n_rows, n_features)
+            Rows to predict.
+        coverage : float, default=0.9
+            Share of targets that should be inside, between 0 and 1.
+
+        Returns
+        -------
+        dask array or data frame of shape (n_rows, 2)
+            Lower and upper ends; the columns of a frame are "lower" and "upper".
+        """
+        interval_levels(coverage)
+        return self._lazily_from_targets("predict_interval", X, ["lower", "upper"], coverage)
+
+    def _lazily_from_targets(self, name: str, X: Any, columns: Any, argument: Any) -> Any:
+        check_is_fitted(self)
+        self._targets_for(name, (None, None, None), 1)  # raises without kept targets
+        return self._lazily(X, Method(name, np.dtype(np.float64), columns, (argument,)))

@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from bevel._types import Ints64
 from bevel.dask.cluster import Fit, warn_again, workers_of
-from bevel.dask.memory import Worker
-from bevel.dask.parts import PartedRows
+from bevel.dask.parts import PartedRows, Worker
 from bevel.dask.tasks import (
     FitRequest,
     FitResult,
@@ -32,7 +31,7 @@ from bevel.dask.tasks import (
     share_trees,
     summarise,
 )
-from bevel.training.automatic.growing import FamilyShares, share_equally
+from bevel.training.automatic import FamilyShares, share_equally
 from bevel.training.progress import Progress
 
 __all__ = ["GrownParts", "fit_replicated"]

@@ -17,7 +17,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.dask.block_tasks import (
+from bevel.dask.cluster import Fit, workers_of
+from bevel.dask.parts import PartedRows
+from bevel.dask.tasks import (
     SentTask,
     add_up,
     encode_part,
@@ -28,16 +30,11 @@ from bevel.dask.block_tasks import (
     slice_rows,
     survey_part,
 )
-from bevel.dask.cluster import Fit, workers_of
-from bevel.dask.parts import PartedRows
-from bevel.scanning.budget import share_out
 from bevel.scanning.encoding import RowEncoder, finish_encoding, learn_encoding
 from bevel.scanning.reading import ReadTable, classes_of, known_table
-from bevel.scanning.survey import Survey
-from bevel.scanning.targets import ClassSurvey, NumberSurvey
-from bevel.training.blocks.block import Block, Columns, SmallNode, SubtreeTask
-from bevel.training.blocks.growing import Subtree
-from bevel.training.blocks.table import sample_size
+from bevel.scanning.store import share_out
+from bevel.scanning.survey import ClassSurvey, NumberSurvey, Survey
+from bevel.training.blocks import Block, Columns, SmallNode, Subtree, SubtreeTask, sample_size
 
 __all__ = ["DaskBlocks", "read_parts"]
 

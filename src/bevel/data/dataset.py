@@ -12,7 +12,18 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Float32s
-from bevel.data.encoding import Encoding, encode
+from bevel.data.encoding import (
+    LARGEST_STORED,
+    Encoding,
+    allocate,
+    column_tiles,
+    encode,
+    frozen,
+    is_stored,
+    is_within,
+    read_tile,
+    scale_tile,
+)
 from bevel.data.nominal import choose_nominal, learn_levels
 from bevel.data.row_numbers import warn_of_row_names
 from bevel.data.scaling import (
@@ -24,16 +35,6 @@ from bevel.data.scaling import (
     safe_span,
 )
 from bevel.data.tables import ArrayTable, Table, is_missing
-from bevel.data.tiles import (
-    LARGEST_STORED,
-    allocate,
-    column_tiles,
-    frozen,
-    is_stored,
-    is_within,
-    read_tile,
-    scale_tile,
-)
 from bevel.errors import PrecisionWarning, join_names, shorten
 
 __all__ = ["Dataset", "encode_dataset", "learn_dataset", "view_dataset"]

@@ -16,18 +16,18 @@ import numpy.typing as npt
 from sklearn.utils.class_weight import compute_sample_weight
 
 from bevel._types import Floats
-from bevel.data.alignment import align
-from bevel.data.masks import fill_masked
+from bevel.data.tables import align, fill_masked
 from bevel.errors import join_names, wrong_type, wrong_value
 
 __all__ = [
     "LARGEST_WEIGHT",
     "check_class_weight",
+    "mean_and_noise",
     "read_weights",
     "settle_weights",
+    "weighted_mean",
     "weights_of_classes",
 ]
-
 
 # Range allowed for the largest weight.
 SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-15, 1e15
@@ -144,3 +144,19 @@ def weights_of_classes(class_weight: Any, draws_bags: bool) -> Any:
         return class_weight
     # The core balances each bag; without bags this equals "balanced".
     return None if draws_bags else "balanced"
+
+
+# Weighted means of losses over rows, without BLAS.
+#
+# BLAS would start its own threads, regardless of `n_jobs`, and choose its own order of addition.
+
+
+def weighted_mean(values: Floats, share: Floats) -> Floats:
+    """Means along the last axis, with weights that sum to one."""
+    return np.asarray(np.einsum("...i,i->...", values, share))
+
+
+def mean_and_noise(values: Floats, share: Floats) -> tuple[Floats, Floats]:
+    """Means along the last axis, and their standard errors."""
+    means = weighted_mean(values, share)
+    return means, np.sqrt(weighted_mean((values - means[..., None]) ** 2, share**2))

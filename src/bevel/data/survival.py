@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.data.masks import fill_masked
+from bevel.data.tables import fill_masked
 from bevel.errors import join_names, shorten
 
 __all__ = ["LARGEST_TIME", "SurvivalTarget", "read_survival", "survival_array"]

@@ -8,8 +8,12 @@ on a dense float32 table, which is filled tile by tile from the sparse one.
 
 from __future__ import annotations
 
+import json
 import numbers
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property
 from typing import Any, Protocol
@@ -21,14 +25,243 @@ import scipy.sparse as sp
 from narwhals.exceptions import DuplicateError
 from sklearn.utils import check_array
 
-from bevel._types import AnyFloats
-from bevel.data.alignment import align
-from bevel.data.columns import Columns
-from bevel.data.dates import are_dates, array_as_days, objects_as_days, series_as_days
-from bevel.data.masks import fill_masked
+from bevel._types import AnyFloats, Array, Floats
 from bevel.errors import join_names, shorten
 
-__all__ = ["Table", "is_missing", "read_table", "select_rows", "take_rows"]
+__all__ = [
+    "MEANING",
+    "Columns",
+    "Table",
+    "align",
+    "are_dates",
+    "array_as_days",
+    "fill_masked",
+    "index_columns",
+    "is_missing",
+    "objects_as_days",
+    "read_table",
+    "select_rows",
+    "series_as_days",
+    "take_rows",
+]
+
+# Arrays whose numbers lie at multiples of their size, as compiled code requires.
+#
+# Arrays over a part of a message or a file may lie anywhere. NumPy reads them all; in C++ such
+# reads are undefined behaviour.
+
+
+def align(value: Any) -> Any:
+    """Return the value with aligned copies of the arrays in it that are not aligned.
+
+    Arrays are looked for in lists, tuples, dictionaries and the attributes of this library's
+    objects. Other values are returned unchanged.
+    """
+    if isinstance(value, np.ndarray):
+        return value if value.flags.aligned else value.copy(order="K")
+    if type(value) is dict:
+        return dict(zip(value, _align_all(list(value.values())), strict=True))
+    if type(value) is list:
+        return _align_all(value)
+    if isinstance(value, tuple):
+        items = _align_all(list(value))
+        return type(value)(*items) if hasattr(value, "_fields") else tuple(items)
+    if type(value).__module__.startswith("bevel.") and hasattr(value, "__dict__"):
+        return _align_attributes(value)
+    return value
+
+
+def _align_all(values: list[Any]) -> list[Any]:
+    return [align(each) for each in values]
+
+
+def _align_attributes(value: Any) -> Any:
+    """The object, or one with the same attributes if some had to be copied."""
+    attributes = {name: align(each) for name, each in vars(value).items()}
+    if all(each is vars(value)[name] for name, each in attributes.items()):
+        return value
+    aligned = object.__new__(type(value))
+    vars(aligned).update(attributes)
+    return aligned
+
+
+# Missing value of each kind of dtype; None in arrays of objects.
+_MISSING = {"f": np.nan, "c": np.nan, "M": "NaT", "m": "NaT"}
+
+
+def fill_masked(value: Any) -> Any:
+    """Replace the masked entries of an array by missing values; other objects are returned as is.
+
+    Whole numbers and truth values become floats, in which NaN stands for a missing value.
+    """
+    if not isinstance(value, np.ma.MaskedArray) or value.dtype.names is not None:
+        return value
+    hidden = np.ma.getmaskarray(value)
+    if not hidden.any():
+        return value.data
+    kind: Any = value.dtype if value.dtype.kind in _MISSING else object
+    filled: npt.NDArray[Any] = value.data.astype(float if value.dtype.kind in "iub" else kind)
+    filled[hidden] = _MISSING.get(filled.dtype.kind)
+    return filled
+
+
+_NAMELESS = re.compile(r"__index_level_\d+__")
+
+
+def index_columns(names: Sequence[str], metadata: Mapping[bytes, bytes] | None) -> tuple[str, ...]:
+    """Columns of a file that were the index of the data frame that was written.
+
+    Parameters
+    ----------
+    names : sequence of str
+        Columns of the file.
+    metadata : mapping of bytes to bytes, or None
+        Metadata of its Arrow schema, in which pandas names these columns; None: not known, and an
+        index without a name is recognised all the same.
+    """
+    try:
+        described = json.loads((metadata or {}).get(b"pandas", b"{}"))["index_columns"]
+        # An index that only counts the rows is stored as a dictionary, not as a column name.
+        listed = {each for each in described if isinstance(each, str)}
+    except (ValueError, KeyError, TypeError):
+        listed = set()
+    return tuple(name for name in names if name in listed or _NAMELESS.fullmatch(name))
+
+
+# Dates as numbers: days since 1970-01-01 in UTC, so that a forest can cut before and after a day.
+#
+# A time without a zone is taken for UTC.
+
+MEANING = "days since 1970-01-01"
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+SECONDS_PER_DAY = 86_400.0
+UNITS_PER_DAY = {
+    "h": 24,
+    "m": 1440,
+    **{unit: 86_400 * 1000**k for k, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))},
+}
+LARGEST_DIVISOR = np.iinfo(np.int64).max
+
+
+def array_as_days(values: npt.NDArray[Any]) -> Floats:
+    """Days of an array of datetime64 of any unit; NaN where it has NaT."""
+    unit, count = np.datetime_data(values.dtype)
+    per_day = UNITS_PER_DAY.get(unit)
+    if per_day is None:
+        days = _whole_days(values)
+    elif count == 1 and per_day <= LARGEST_DIVISOR:
+        # Whole days and the rest apart: nanoseconds since 1970 have more digits than a float.
+        whole, rest = np.divmod(values.astype(np.int64), per_day)
+        days = whole + rest / float(per_day)
+    else:
+        days = values.astype(np.int64) * (count / per_day)
+    return np.where(np.isnat(values), np.nan, days)
+
+
+def _whole_days(values: npt.NDArray[Any]) -> Floats:
+    """Days of years, months, weeks or days."""
+    days = values.astype("datetime64[D]")
+    wrong = values[(days.astype(values.dtype) != values) & ~np.isnat(values)]
+    if len(wrong):
+        raise ValueError(
+            f"X must hold dates whose {MEANING} are numbers of 64 bits; got {shorten(wrong[0])}. "
+            "Replace dates that cannot be by NaT, which means missing."
+        )
+    return days.astype(np.float64)
+
+
+def series_as_days(column: nw.Series[Any]) -> Floats:
+    """Days of a column of dates or times of any data frame library; NaN where missing."""
+    values = column.to_numpy()  # in UTC if it has a zone
+    return array_as_days(values) if values.dtype.kind == "M" else objects_as_days(values)
+
+
+def objects_as_days(values: Iterable[Any]) -> Floats:
+    """Days of Python's and pandas' dates and times; NaN for other objects."""
+    return np.array([_as_days(value) for value in values], dtype=np.float64)
+
+
+def are_dates(values: Sequence[Any], is_missing: Any) -> bool:
+    """Whether all objects are dates or times or missing, and not all of them missing."""
+    present = False
+    for value in values:
+        if isinstance(value, date | np.datetime64):
+            present = present or not is_missing(value)
+        elif not is_missing(value):
+            return False
+    return present
+
+
+def _as_days(value: Any) -> float:
+    if hasattr(value, "to_datetime64"):  # pandas times reach beyond Python's years
+        value = value.to_datetime64()
+    if isinstance(value, np.datetime64):
+        return float(array_as_days(np.array([value]))[0])
+    if not isinstance(value, date) or value != value:  # NaT does not equal itself
+        return float("nan")
+    if not isinstance(value, datetime):
+        value = datetime(value.year, value.month, value.day, tzinfo=UTC)
+    aware = value if value.tzinfo is not None else value.replace(tzinfo=UTC)
+    return float((aware - EPOCH).total_seconds() / SECONDS_PER_DAY)
+
+
+@dataclass(frozen=True, eq=False)
+class Columns:
+    """Named columns of equal length; the estimators read it as they read a data frame.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Name of each column, all different.
+    values : tuple of ndarray of shape (n_rows,)
+        Numbers (missing: NaN), or objects for nominal columns (missing: None).
+    dates : frozenset of str
+        Names of columns whose numbers are days since 1970-01-01.
+    """
+
+    names: tuple[str, ...]
+    values: tuple[Array, ...]
+    dates: frozenset[str] = frozenset()
+
+    def __post_init__(self) -> None:
+        lengths = {len(column) for column in self.values}
+        if len(self.names) != len(self.values) or len(lengths) > 1:
+            raise ValueError(
+                "Columns must have one name for each column, all of one length; got "
+                f"{len(self.names)} names and {len(self.values)} columns of lengths "
+                f"{sorted(lengths)}. Pass them in pairs."
+            )
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+        return (len(self.values[0]) if self.values else 0), len(self.values)
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @property
+    def nominal(self) -> list[int]:
+        """Columns of objects."""
+        return [index for index, column in enumerate(self.values) if column.dtype.kind == "O"]
+
+    def rows(self, chosen: npt.NDArray[Any]) -> Columns:
+        """Return these columns with the rows that an index or a mask chooses."""
+        values = tuple(column[chosen] for column in self.values)
+        return Columns(self.names, values, self.dates)
+
+    def select(self, names: Sequence[str]) -> Columns:
+        """Columns by name, in the order of `names`; raises KeyError for one that is absent."""
+        place = {name: index for index, name in enumerate(self.names)}
+        values = tuple(self.values[place[name]] for name in names)
+        return Columns(tuple(names), values, self.dates.intersection(names))
+
+    def missing(self, index: int) -> npt.NDArray[np.bool_]:
+        """Mask of the missing values of a column."""
+        column = self.values[index]
+        if column.dtype.kind == "O":
+            return np.array([value is None for value in column], dtype=bool)
+        return np.asarray(np.isnan(column), dtype=bool)
 
 
 LARGEST_FLOAT = int(np.finfo(np.float64).max)

@@ -4,36 +4,40 @@ Simulations return ``(X, y)`` and take a ``random_state``; transformations take 
 several to treat alike. Nothing here downloads anything.
 """
 
-from bevel.datasets.biomarkers import biomarkers
-from bevel.datasets.boundaries import long_ramp, short_ramp, triangle
-from bevel.datasets.breiman import ringnorm, threenorm, twonorm, waveform
 from bevel.datasets.bundled import (
+    FolderEntry,
+    LabelledTable,
     load_breast_cancer,
     load_diabetes,
     load_digits,
+    load_folder,
     load_iris,
     load_wine,
 )
-from bevel.datasets.folder import FolderEntry, LabelledTable, load_folder
-from bevel.datasets.images import bars
-from bevel.datasets.noise import correlated, corrupt
-from bevel.datasets.planar import (
+from bevel.datasets.regression import friedman1, friedman2, friedman3, lin_jeon_regression
+from bevel.datasets.simulated import (
+    bars,
+    biomarkers,
     circles,
+    consistency,
     esl_mixture,
     esl_mixture_means,
     lin_jeon_classification,
-    spirals,
-)
-from bevel.datasets.regression import friedman1, friedman2, friedman3, lin_jeon_regression
-from bevel.datasets.simulated import (
-    consistency,
+    long_ramp,
     orthant,
     parallel_hyperplanes,
+    ringnorm,
+    short_ramp,
     sparse_parity,
+    spirals,
+    threenorm,
+    triangle,
     trunk,
+    twonorm,
+    waveform,
 )
 from bevel.datasets.survival import proportional_hazards, weibull
-from bevel.datasets.transform import affine, rotate, scale
+from bevel.datasets.transform import affine, correlated, corrupt, rotate, scale
 
 __all__ = [
     "FolderEntry",

@@ -1,18 +1,16 @@
 """The estimators, with the API of scikit-learn."""
 
-from bevel.estimators.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
-from bevel.estimators.classifier import ObliqueForestClassifier
-from bevel.estimators.gradient_boosting.classifier import ObliqueBoostingClassifier
-from bevel.estimators.gradient_boosting.regressor import ObliqueBoostingRegressor
-from bevel.estimators.outliers.isolation import ObliqueIsolationForest
-from bevel.estimators.regressor import ObliqueForestRegressor
-from bevel.estimators.regularized import (
+from bevel.estimators.boosting import ObliqueBoostingClassifier, ObliqueBoostingRegressor
+from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators.isolation import ObliqueIsolationForest
+from bevel.estimators.rotated.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
+from bevel.estimators.rotated.features import RotatedFeatures
+from bevel.estimators.rotated.regularized import (
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
-from bevel.estimators.rotated_features import RotatedFeatures
-from bevel.estimators.stacked import StackedRotationClassifier, StackedRotationRegressor
-from bevel.estimators.survival.forest import ObliqueSurvivalForest
+from bevel.estimators.rotated.stacking import StackedRotationClassifier, StackedRotationRegressor
+from bevel.estimators.survival import ObliqueSurvivalForest
 
 __all__ = [
     "ObliqueBoostingClassifier",

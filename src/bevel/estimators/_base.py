@@ -1,344 +1,340 @@
-"""Base of the classifier and the regressor: parameters and tables checked, training called."""
+"""Base of all estimators: reading of tables, parameters by name, fits that change an estimator only
+on success, errors of memory, and the link to the documentation.
+"""
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import Any, ClassVar, Self
+import inspect
+import os
+import traceback
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from functools import wraps
+from importlib.metadata import metadata
+from pathlib import Path
+from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, cast
 
-from sklearn.base import BaseEstimator
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import clone
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
-from bevel.data.outputs import refused_with_outputs
-from bevel.data.row_numbers import warn_of_row_numbers
-from bevel.data.scaling import automatic_scale
-from bevel.data.tables import Table
-from bevel.errors import shorten
-from bevel.estimators._compression import Compression
-from bevel.estimators._doc_link import LinksToDocuments
-from bevel.estimators._growing import Grown, PreparedFit, TreeGrowth, shape_of
-from bevel.estimators._named_parameters import NamedParameters
-from bevel.estimators._reading import TableInput
-from bevel.estimators._warm_start import WarmStart
-from bevel.estimators._whole_fits import whole_or_not_at_all
-from bevel.estimators.scanned.fitting import fit_scanned
-from bevel.estimators.several_outputs.outputs import SeveralOutputs
-from bevel.files.model import StoredEstimator
-from bevel.forest.bags import Bags
-from bevel.forest.calibration import raise_to_power
-from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest
-from bevel.forest.kept_targets import KeptTargets
-from bevel.forest.out_of_bag import OutOfBag, out_of_bag_blocks, predict_out_of_bag
-from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records.family_record import FamilyRecord
-from bevel.forest.records.survival_record import SurvivalRecord
-from bevel.parameters.constraints import Parameter
-from bevel.parameters.forest_parameters import check_each
-from bevel.projections.families import (
-    Member,
-    combines_units,
-    read_projection,
-    tuned_out_of_bag,
-)
-from bevel.scanning import ScannedTable
-from bevel.training.automatic.candidates import SHARED_SCALE
-from bevel.training.feature_constraints import check_directions, read_constraints
-from bevel.training.options import (
-    TrainingOptions,
-    check_combinations,
-    draw_seed,
-    draws_bags,
-    resolve_options,
-)
+from bevel.data.encoding import encode
+from bevel.data.tables import Columns, Table, read_table
+from bevel.errors import join_names, shorten
+from bevel.parameters.parameter import Parameter, remedy_for
+from bevel.projections import NAMED, Projection
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget
 
-OF_OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
+__all__ = [
+    "DOCUMENTATION",
+    "LinksToDocuments",
+    "explained",
+    "published_at",
+]
+
+# The link from an estimator in a notebook to its documentation, if that is published.
 
 
-class ObliqueForest(
-    SeveralOutputs,
-    Compression,
-    TreeGrowth,
-    WarmStart,
-    NamedParameters,
-    TableInput,
-    LinksToDocuments,
-    BaseEstimator,  # type: ignore[misc]
-    metaclass=ABCMeta,
-):
-    """Base of the forests; not used by itself."""
+def published_at(urls: Iterable[str]) -> str:
+    """The URL of a distribution that is labelled Documentation; empty if there is none."""
+    for line in urls:
+        name, _, address = line.partition(",")
+        if name.strip().lower() == "documentation":
+            return address.strip().rstrip("/")
+    return ""
+
+
+# Where the documents of docs/ are published, from `project.urls` of pyproject.toml. While there is
+# no such entry nothing is published, and estimators are shown without a link.
+DOCUMENTATION = published_at(metadata("bevel").get_all("Project-URL") or ())
+
+
+class LinksToDocuments:
+    """Estimators whose HTML has a link to their section of docs/reference/estimators.md.
+
+    scikit-learn reads these three names. A foreign module name suppresses the link; without the
+    names scikit-learn would link to its own documentation.
+    """
+
+    _doc_link_module = "bevel" if DOCUMENTATION else ""
+    _doc_link_template = f"{DOCUMENTATION}/reference/estimators.html#{{section}}"
+
+    def _doc_link_url_param_generator(self, *_: object) -> dict[str, str]:
+        # Some versions of scikit-learn pass the estimator as an argument too.
+        return {"section": type(self).__name__.lower()}
+
+
+# Parameters by name: those of a projection through the estimator, and hints for unknown ones.
+
+Estimator = TypeVar("Estimator", bound="NamedParameters")
+NESTED = "projection__"
+_VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+class NamedParameters:
+    """Handling of parameter names in all estimators; comes before BaseEstimator."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    projection: Any
 
-    @abstractmethod
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        """Check y and the weights, and set the attributes that depend on them."""
+    def __new__(cls, *_: Any, **parameters: Any) -> Self:
+        """Raise for unknown parameters, with the name that they have here."""
+        known = _known(cls)
+        unknown = [name for name in parameters if name not in known]
+        if unknown and not _takes_any(cls):
+            remedy = remedy_for(unknown[0], known)
+            raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}. {remedy}")
+        return super().__new__(cls)
 
-    @abstractmethod
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        """Set the attributes that hold out-of-bag estimates."""
-
-    @whole_or_not_at_all
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the forest.
+    def set_params(self, **parameters: Any) -> Self:
+        """Set parameters by name.
 
         Parameters
         ----------
-        X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
-            Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN, None and masked entries are missing
-            values; infinities raise. Dates and times become days since 1970-01-01 (UTC). A table
-            of `bevel.scan` need not fit in memory, and brings its targets and weights.
-        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
-            Targets; None with a scanned table. With several columns all of them are predicted by
-            the same trees: the impurity that splits remove is summed over the outputs, in
-            regression after division by their variances.
-        sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
-            equally. Nothing is learnt from a row of weight zero, though it is counted among the
-            rows that bags are drawn from. Weights below 1e-20 of the largest count as that much.
+        **parameters
+            Values by name. ``projection__density=3`` replaces the projection by a copy with that
+            setting; a name such as "sparse" becomes its object.
 
         Returns
         -------
         self : object
-            The fitted estimator.
+            The estimator.
         """
-        for name in OF_OUT_OF_BAG:  # left by an earlier fit
-            self.__dict__.pop(name, None)
-        if isinstance(X, ScannedTable):
-            fit_scanned(self, X, y, sample_weight)
-            return self
-        values, members = self._checked_parameters()
-        n_threads = count_threads(self.n_jobs)
-        before = self._trees_to_keep()
-        prepared = self._prepare((X, y, sample_weight), values, members, before)
-        grown = self._grow(prepared, before, n_threads)
-        self._finish(prepared, grown, before, n_threads)
+        self._check_known(parameters)
+        settings = {
+            name.removeprefix(NESTED): parameters.pop(name)
+            for name in list(parameters)
+            if name.startswith(NESTED)
+        }
+        super().set_params(**parameters)  # type: ignore[misc]
+        if settings:
+            self.projection = _changed(self.projection, settings)
         return self
 
-    def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[Member]]:
-        """Parameters of a fit, checked singly and together, and the projections among them."""
-        values = self._settings()
-        check_each(values, self._parameters)
-        members = read_projection(values["projection"], values["n_projections"])
-        values["bootstrap"] = draws_bags(values["bootstrap"], members)
-        self._check_combinations(values, members)
-        return values, members
+    def _own_parameters(self) -> dict[str, Any]:
+        """Values of the library's parameters, even if the `__init__` of a subclass lacks them."""
+        return {name: getattr(self, name) for name in self._parameters}
 
-    def _prepare(
-        self,
-        training: tuple[Any, Any, Any],
-        values: Mapping[str, Any],
-        members: Sequence[Member],
-        before: FittedForest | None,
-        seed: int | None = None,
-    ) -> PreparedFit:
-        """Read and encode the training rows (X, y and weights), and resolve the options.
+    def _check_known(self, parameters: Iterable[str]) -> None:
+        known = _known(type(self))
+        for name in parameters:
+            if name.partition("__")[0] not in known:
+                remedy = remedy_for(name, known)
+                raise ValueError(
+                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. {remedy}"
+                )
 
-        The seed is drawn from `random_state` unless it is given.
-        """
-        X, y, sample_weight = training
-        table = self._read(X, y, reset=before is None)
-        target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
-        self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
-        dataset = self._dataset(table, members, before, target.weights)
-        if before is None:
-            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
-        if seed is None:
-            seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
-        options = resolve_options(values, members, shape_of(dataset), seed)
-        options = _constrained(options, values, members, table, dataset, target)
-        bags = self._bags(options, table.n_rows, before)
-        return PreparedFit(dataset, target, options, bags, values, members)
 
-    def _finish(
-        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
-    ) -> None:
-        """Set the trees, and the attributes that depend on the training rows."""
-        self._remember(prepared, grown, before, n_threads)
-        if self._needs_out_of_bag(prepared, grown.families is not None):
-            arguments = (self._fitted, prepared.dataset.X, n_threads, prepared.target.weights)
-            if self.oob_score:
-                self._use_out_of_bag(predict_out_of_bag(*arguments), prepared)
-                return
-            # Only the power depends on the estimates, which need not all be in memory at once.
-            power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
-            self._fitted = replace(self._fitted, power=power)
+def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:
+    """Return an unfitted copy with other values of the library's parameters.
 
-    def _remember(
-        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
-    ) -> None:
-        """Set the fitted forest, before out-of-bag predictions are used."""
-        dataset, target, options = prepared.dataset, prepared.target, prepared.options
-        values, forest = prepared.values, grown.forest
-        self._fitted = FittedForest(
-            predictor=PackedPredictor(forest),
-            encoding=dataset.encoding,
-            feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None) if target.outputs is None else None,
-            hard=values.get("voting") == "hard",
-            bags=prepared.bags,
-            seed=options.seed,
-            class_weight=values.get("class_weight"),
-            tuned_out_of_bag=tuned_out_of_bag(prepared.members),
-            targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-            rotations=grown.rotations,
-            families=grown.families,
-            survival=_record_of(target),
-            outputs=target.outputs,
+    The values become attributes, since the `__init__` of a subclass need not take them.
+    """
+    copy: Estimator = clone(estimator)
+    copy._check_known(name for name in parameters if name not in copy._parameters)
+    for name, value in parameters.items():
+        setattr(copy, name, value)
+    return copy
+
+
+def _known(cls: type) -> list[str]:
+    """Names of the parameters of a class, in their order."""
+    parameters = inspect.signature(cls).parameters
+    return [name for name, each in parameters.items() if each.kind not in _VARIABLE]
+
+
+def _takes_any(cls: type) -> bool:
+    """Whether the `__init__` of a subclass takes ``**`` parameters."""
+    kinds = [each.kind for each in inspect.signature(cls).parameters.values()]
+    return inspect.Parameter.VAR_KEYWORD in kinds
+
+
+def _changed(projection: object, settings: dict[str, Any]) -> Projection:
+    """Return a copy of a projection with other settings."""
+    if isinstance(projection, str) and projection in NAMED:
+        projection = NAMED[projection]()
+    if not isinstance(projection, Projection):
+        raise ValueError(
+            f"{NESTED}{next(iter(settings))} needs a single projection; got "
+            f"{shorten(projection)}. Set projection to an object of bevel.projections, such as "
+            "P.SparseSigns()."
         )
+    return projection.with_params(**settings)
 
-    def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether out-of-bag predictions are needed; families: whether families share the trees."""
-        return self.oob_score or self._calibrates(prepared, families)
 
-    def _calibrates(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether the power of the probabilities is to be chosen."""
-        values, bags = prepared.values, prepared.bags
-        how = values.get("calibration")
-        if prepared.target.outputs is not None:  # "power" has been refused before
-            return False
-        if how == "auto":
-            leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)
-            votes = values.get("voting") == "hard"  # probabilities are shares of votes
-            return families and leaves_out and not votes
-        return how is not None
+# Reading of tables by estimators, which store the number and names of the columns.
 
-    def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
-        """Choose the power of the probabilities, and set out-of-bag estimates."""
-        target = prepared.target
-        if self._calibrates(prepared, self._fitted.families is not None):
-            power = self._power_of(estimates.blocks(), target)
-            raise_to_power(estimates.predictions, power)
-            self._fitted = replace(self._fitted, power=power)
-        if self.oob_score:
-            estimates.warn_of_unknown()
-            self._set_out_of_bag(estimates, target)
 
-    def _power_of(
-        self,
-        blocks: Iterable[tuple[slice, OutOfBag]],  # noqa: ARG002
-        target: TrainingTarget,  # noqa: ARG002
-    ) -> float:
-        """The power of the probabilities; 1 in regression, which has none.
+class TableInput:
+    """Handling of X in all estimators."""
 
-        blocks: out-of-bag estimates of consecutive rows.
-        """
-        return 1.0
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
 
-    @property
-    def families_(self) -> FamilyRecord:
-        """The families that share the trees, with their out-of-bag errors; for "auto" only."""
-        families = self.fitted_forest_.families
-        if families is None:
-            raise AttributeError(
-                'families_ is an attribute of forests with projection="auto", whose families share '
-                f"the trees; got projection={shorten(self.projection)}."
-            )
-        return families
+    def _read(self, X: Any, y: Any, reset: bool) -> Table:
+        """Read X and let scikit-learn store, or compare, the number and names of its columns."""
+        table = read_table(X)
+        if isinstance(X, Columns):  # scikit-learn cannot read these names
+            self._read_names(X.names, reset)
+            return table
+        try:
+            validate_data(self, table.native, y, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            if reset:
+                raise
+            remedy = "Pass the columns used in fit, in the same order."
+            text = str(error).rstrip()
+            gap = "\n" if "\n" in text else " "  # scikit-learn lists names one to a line
+            raise ValueError(f"{text}{gap}{remedy}") from None
+        return table
 
-    def _to_store(self) -> StoredEstimator:
-        return StoredEstimator(
-            type(self).__name__,
-            self._own_parameters(),
-            self.fitted_forest_,
-            getattr(self, "oob_score_", None),
-        )
-
-    def _settings(self) -> dict[str, Any]:
-        """Parameters of a fit by name, including those that the user cannot set."""
-        return self._own_parameters()
-
-    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
-        """Raise if parameters contradict each other, regardless of the data."""
-        check_combinations(values, members)
-
-    def _dataset(
-        self,
-        table: Table,
-        members: Sequence[Member],
-        before: FittedForest | None,
-        weights: Floats | None,
-    ) -> Dataset:
-        n_threads = count_threads(self.n_jobs)
-        if before is not None:
-            return encode_dataset(table, before.encoding, n_threads)
-        scale = self._scale_for(members)
-        counted = None if weights is None or weights.all() else weights > 0.0
-        return learn_dataset(table, self.categorical_features, scale, n_threads, counted)
-
-    def _scale_for(self, members: Sequence[Member]) -> str | None:
-        if self.scale != "auto":
-            return self.scale  # type: ignore[no-any-return]
-        if not members:
-            return SHARED_SCALE
-        return automatic_scale(combines_units(members))
-
-    def _bags(
-        self, options: TrainingOptions, n_rows: int, before: FittedForest | None
-    ) -> Bags | None:
-        """How bags are drawn; None if the trees of an earlier fit have other bags."""
-        bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
-        if before is None or before.bags == bags:
-            return bags
-        calibrates = getattr(self, "calibration", None) == "power"
-        if self.oob_score or calibrates:
-            asked, off = ("calibration", None) if calibrates else ("oob_score", False)
-            # Out-of-bag estimates draw the bags of all trees again, which must be drawn in one way.
-            old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
+    def _read_names(self, names: Sequence[str], reset: bool) -> None:
+        """Store the names of the columns, or compare them with those of fit, if it saw any."""
+        if reset:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            return
+        seen = getattr(self, "feature_names_in_", None)
+        alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
+        if not alike:
+            required = f"{self.n_features_in_} columns" if seen is None else join_names(list(seen))
             raise ValueError(
-                f"{asked} with warm_start needs the same number of rows, max_samples and replace "
-                f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
-                f"replace). Keep them, or set {asked}={off}."
+                f"X must have the columns of fit in their order ({required}); got "
+                f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
             )
-        return None
 
-    def _targets_to_keep(
-        self,
-        forest: FlatForest,  # noqa: ARG002
-        dataset: Dataset,  # noqa: ARG002
-        target: TrainingTarget,  # noqa: ARG002
-        options: TrainingOptions,  # noqa: ARG002
-        before: FittedForest | None,  # noqa: ARG002
-        n_threads: int,  # noqa: ARG002
-    ) -> KeptTargets | None:
-        """Training targets of the leaves, if they are requested."""
-        return None
+    def __sklearn_tags__(self) -> Tags:
+        """Tags of the tables that are accepted."""
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
 
 
-def _constrained(
-    options: TrainingOptions,
-    values: Mapping[str, Any],
-    members: Sequence[Member],
-    table: Table,
-    dataset: Dataset,
-    target: TrainingTarget,
-) -> TrainingOptions:
-    """Options with the constraints of the estimator; raises if they cannot be satisfied."""
-    monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
-    if monotonic_cst is None and interaction_cst is None:
-        return options
-    levels = dataset.encoding.levels
-    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
-    if constraints.monotone and target.outputs is not None:
-        remedy = "Leave it out, or fit one forest per output."
-        raise refused_with_outputs("monotonic_cst", monotonic_cst, "None", remedy)
-    constraints.check_classes(0 if target.outputs is not None else target.n_classes)
-    check_directions(constraints, members, options.families, levels)
-    return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
+def encode_rows(estimator: Any, X: Any) -> npt.NDArray[np.float32]:
+    """Encode rows for prediction as the training rows of a fitted estimator were."""
+    check_is_fitted(estimator)
+    table = estimator._read(X, "no_validation", reset=False)
+    encoding = estimator._fitted.encoding
+    return encode(table, encoding, n_threads=count_threads(estimator.n_jobs))
 
 
-def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
-    """Survival record of a target; None unless it has right-censored times."""
-    truth = target.counted_survival
-    if truth is None:
-        return None
-    counted = slice(None) if target.weights is None else target.weights > 0.0
-    last = float(truth.time[counted].max())
-    return SurvivalRecord(truth.event_times, last, truth.n_causes)
+def explained(error: MemoryError, caller: str, estimator: Any, X: Any) -> MemoryError:
+    """An error with a message that says what needed memory, how much, and what to do.
+
+    Parameters
+    ----------
+    error : MemoryError
+        Of the core, NumPy or Python. Errors of the package, whose messages are sentences, are
+        returned as they are.
+    caller : str
+        Name of the method.
+    estimator : object
+        Whose method it is.
+    X : object
+        The rows that it was given.
+    """
+    text = str(error).strip()
+    if text.endswith("."):
+        return error
+    traceback.clear_frames(error.__traceback__)  # whose tables may be what fills the memory
+    needed = f" ({text})" if text else ""
+    return MemoryError(
+        f"{caller} needs more memory than there is{needed}; got {_given(estimator, X)}"
+        f"{_held()}. {_remedy(caller, estimator)}"
+    )
+
+
+def _given(estimator: Any, X: Any) -> str:
+    shape: Any = getattr(X, "shape", ())
+    parts = [f"{n:,} {what}" for n, what in zip(shape, ("rows", "columns"), strict=False)]
+    n_classes = getattr(estimator, "n_classes_", None)
+    if n_classes is not None:
+        parts.append(f"{int(np.sum(n_classes)):,} classes")
+    sizes = (name for name in ("n_estimators", "max_iter") if hasattr(estimator, name))
+    parts.extend(f"{name}={getattr(estimator, name)}" for name in sizes)
+    return ", ".join(parts) or "a table"
+
+
+def _held() -> str:
+    """What the process holds, where the system says so."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text("ascii").split()[1])
+        size = pages * os.sysconf("SC_PAGE_SIZE")
+    except (OSError, ValueError, IndexError):
+        return ""
+    return f", in a process that holds {size / 1e9:.2f} GB"
+
+
+def _remedy(caller: str, estimator: Any) -> str:
+    if caller != "fit":
+        return "Predict fewer rows at a time, or free memory."
+    steps = ["fewer rows"]
+    if hasattr(estimator, "n_classes_"):
+        steps.append("fewer classes")
+    if hasattr(estimator, "n_estimators"):
+        steps.append("fewer trees")
+    if getattr(estimator, "oob_score", False):
+        steps.append("oob_score=False")
+    if getattr(estimator, "projection", "") == "auto":
+        steps.append('projection="sparse"')
+    if getattr(estimator, "n_jobs", 1) != 1:
+        steps.append("n_jobs=1")
+    return f"Use {', '.join(steps)}, or free memory."
+
+
+# Fits that change an estimator only on success, and leave it unchanged if they fail.
+
+Guarded = TypeVar("Guarded", bound=object)
+Given = ParamSpec("Given")
+Result = TypeVar("Result")
+
+
+def whole_or_not_at_all(
+    fit: Callable[Concatenate[Guarded, Given], Result],
+) -> Callable[Concatenate[Guarded, Given], Result]:
+    """Decorator of `fit`: the result of an earlier fit stays until the new model is complete.
+
+    The fit works on a copy of the estimator, which then gets what the copy has. Threads may predict
+    with the earlier model meanwhile. After Ctrl-C an estimator whose class sets
+    `_keeps_interrupted_fits` gets the model that the copy has, if it has a new one. If there is not
+    enough memory, the error says for what; see `explained`.
+    """
+
+    @wraps(fit)
+    def guarded(self: Guarded, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        before = dict(vars(self))
+        copy = object.__new__(type(self))
+        vars(copy).update(before)
+        try:
+            result = fit(copy, *args, **kwargs)
+        except KeyboardInterrupt:
+            if getattr(self, "_keeps_interrupted_fits", False) and _has_new_model(copy, before):
+                _take_over(self, copy, before)
+            raise
+        except MemoryError as error:
+            told = explained(error, "fit", copy, args[0] if args else kwargs.get("X"))
+            if told is error:
+                raise
+            raise told from error
+        _take_over(self, copy, before)
+        return cast("Result", self) if result is copy else result
+
+    return guarded
+
+
+def _has_new_model(copy: object, before: Mapping[str, Any]) -> bool:
+    model = vars(copy).get("_fitted")
+    return model is not None and model is not before.get("_fitted")
+
+
+def _take_over(estimator: object, copy: object, before: Mapping[str, Any]) -> None:
+    """Give an estimator the changed attributes of its copy, and drop those that the copy lacks."""
+    own, new = vars(estimator), vars(copy)
+    own.update(
+        {name: new[name] for name in new if name not in before or before[name] is not new[name]}
+    )
+    for name in before.keys() - new.keys():
+        own.pop(name, None)

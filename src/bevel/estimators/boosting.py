@@ -1,122 +1,381 @@
-"""Rotated boosting: groups of boosted trees, each on a rotation of its own (RR-GBM)."""
+"""The oblique gradient boosting classifier and regressor, and their base."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+import itertools
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 
-from bevel._types import Float32s, Floats
+from bevel._types import Floats
+from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
+from bevel.data.encoding import encode
 from bevel.data.row_weights import read_weights
-from bevel.data.target import read_numbers
-from bevel.estimators._learners import (
-    check_learner,
-    check_takes_weights,
-    fit_classifier,
-    fit_regressor,
-    make_learner,
-    takes_codes,
+from bevel.data.scaling import automatic_scale
+from bevel.data.tables import Table, select_rows
+from bevel.data.target import read_labels, read_numbers
+from bevel.errors import shorten, wrong_type, wrong_value
+from bevel.estimators._base import (
+    LinksToDocuments,
+    NamedParameters,
+    TableInput,
+    whole_or_not_at_all,
 )
-from bevel.estimators._rotated import ClassLabels, RotatedEnsemble, seed_of
-from bevel.estimators._whole_fits import whole_or_not_at_all
-from bevel.parameters.constraints import Parameter
-from bevel.parameters.forest_parameters import documented
-from bevel.parameters.rotation_parameters import BOOSTING_CLASSIFIER, BOOSTING_REGRESSOR
-from bevel.training.options import draw_seed
-from bevel.training.progress import Callback
+from bevel.estimators._boosted_trees import (
+    FIRST_STAGE,
+    BoostedTrees,
+    BoostingWork,
+    FitsInStages,
+    HoldsOutRows,
+    _additive,
+    append_rows,
+    check_validation,
+    hold_out,
+    validation_rows,
+)
+from bevel.estimators.registry import savable
+from bevel.estimators.scanned import fit_boosting
+from bevel.files.model import StoredEstimator
+from bevel.forest.additive import Additive, add_trees
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.flat_forest import join_forests
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.quantiles import interval_levels
+from bevel.forest.records import BoostingRecord, Calibration
+from bevel.parameters.boosting_parameters import (
+    BOOSTING_CLASSIFIER_PARAMETERS,
+    BOOSTING_REGRESSOR_PARAMETERS,
+)
+from bevel.parameters.forest_parameters import check_each, documented
+from bevel.parameters.parameter import Parameter
+from bevel.projections.base import FamilySpec
+from bevel.projections.families import combines_units, read_projection
+from bevel.scanning import ScannedTable
+from bevel.training.boosting import (
+    BoostingFit,
+    BoostingOptions,
+    BoostingTarget,
+    UserLoss,
+    ValidationScorer,
+    boost,
+    choose_learning_rate,
+    choose_max_iter,
+    constant_of_least_loss,
+    read_scorer,
+    reads_as_it_lies,
+)
+from bevel.training.options import DescribedColumns, FeatureConstraints, draw_seed, read_constraints
+from bevel.training.progress import Callback, Progress
+from bevel.training.threads import count_threads
 
-# Blaser, Table 1.5.
-GROUP_TREES, SHRINKAGE = 50, 0.05
 
+class ObliqueBoosting(
+    BoostedTrees,
+    HoldsOutRows,
+    FitsInStages,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
+    """Base of the boosting estimators; not used by itself."""
 
-class RotatedBoosting(RotatedEnsemble):
-    """Base of the rotated boosting estimators; not used by itself."""
-
-    _classifies: ClassVar[bool]
-    boosters_: list[Any]
+    _parameters: ClassVar[Mapping[str, Parameter]]
+    _keeps_interrupted_fits: ClassVar[bool] = True
 
     @abstractmethod
-    def _read_target(self, y: Any, weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
-        """Check y, and set the attributes that depend on it."""
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
+        """Check y and the weights, and set the attributes that depend on them."""
 
     @abstractmethod
-    def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
-        """Fit an unfitted learner."""
+    def _read_validation(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
+        """Check the target of validation rows, whose classes must be those of y."""
 
     @abstractmethod
-    def _default_booster(self) -> Any:
-        """Booster that `booster=None` stands for."""
+    def _checked_target(self, values: Floats) -> Floats:
+        """Return targets that were read before, or raise if the loss does not allow them."""
 
     @whole_or_not_at_all
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Fit a booster to each group's rotation of the features.
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        X_val: Any = None,
+        y_val: Any = None,
+        sample_weight_val: Any = None,
+    ) -> Self:
+        """Grow the trees.
+
+        Ctrl-C raises KeyboardInterrupt. The estimator then has the iterations that were done, or
+        the model of the last stage that was finished.
 
         Parameters
         ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+        X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
             (made dense, in float32). NaN, None and masked entries are missing
-            values; infinities raise.
+            values; infinities raise. A table of `bevel.scan` need not fit in memory, and brings its
+            targets and weights.
         y : array-like of shape (n_rows,)
-            Targets.
+            Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
-            Weights of the rows, passed to the boosters; scales and medians are learned from rows
-            regardless of their weights.
+            Weights of the rows, zero or more; None weighs all rows equally. A row of weight zero
+            has no effect.
+        X_val : array, data frame or sparse matrix of shape (n_validation, n_features), default=None
+            Validation rows, whose loss decides when to stop.
+        y_val : array-like of shape (n_validation,), default=None
+            Targets of the validation rows.
+        sample_weight_val : array-like of shape (n_validation,), default=None
+            Weights of the validation rows.
 
         Returns
         -------
         self : object
             The fitted estimator.
         """
-        self._check_parameters()
-        booster = self._booster()
-        soft = self._classifies and self.voting == "soft"
-        check_learner("booster", booster, classifies=self._classifies, proba=soft)
-        table = self._read_training_rows(X, y)
-        weights = read_weights(sample_weight, None, None, table.n_rows)
-        target = self._read_target(y, weights, table.n_rows)
-        check_takes_weights("booster", booster, weights)
-        seed = draw_seed(self.random_state)
-        dataset = self._learn_dataset(table)
-        encoding = dataset.encoding
-        self._draw_rotations(self.n_groups, encoding, seed)
-        self._codes = takes_codes(booster)
-
-        def fit_group(group: int) -> Any:
-            view = self._view(dataset.X, encoding, group)
-            new = make_learner(booster, seed_of(seed, group), encoding)
-            return self._fit_group(view, target, weights, new)
-
-        progress = self._progress(self.n_groups)
-        self.boosters_ = self._run(fit_group, range(self.n_groups), progress)
-        self._encoding = encoding
+        if isinstance(X, ScannedTable):
+            fit_boosting(self, X, (y, sample_weight), (X_val, y_val, sample_weight_val))
+            return self
+        self._check_parameters(X_val, y_val, sample_weight_val)
+        n_threads = count_threads(self.n_jobs)
+        before = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
+        table = self._read(X, y, reset=before is None)
+        target = self._read_target(y, sample_weight, table.n_rows)
+        if target.weights is not None and not target.weights.all():
+            kept = np.flatnonzero(target.weights)
+            table = select_rows(table, kept)
+            X, target = table.native, target.rows(kept)
+        dataset = self._dataset(table, before, n_threads, may_view=X_val is None)
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
+        if X_val is not None:
+            dataset, target = self._with_validation(
+                dataset, target, X_val, y_val, sample_weight_val
+            )
+            refits = False
+        else:
+            target, refits = self._hold_out(target, seed, hold_out)
+        constraints = self._constraints(table, dataset.encoding.levels)
+        scorer = self._scorer(X, X_val, target)
+        options = self._options(table.n_rows, target.validates is not None, before, refits)
+        work = BoostingWork(dataset, target, constraints, options, seed, before, scorer)
+        self._fit_in_stages(work, refits)
         return self
 
-    def _booster(self) -> Any:
-        return self._default_booster() if self.booster is None else self.booster
+    def _constraints(
+        self, columns: DescribedColumns, levels: npt.NDArray[np.int32]
+    ) -> FeatureConstraints:
+        constraints = read_constraints(self.monotonic_cst, self.interaction_cst, columns, levels)
+        if hasattr(self, "classes_"):
+            constraints.check_classes(len(self.classes_))
+        return constraints
 
-    def _members(self) -> Sequence[Any]:
-        return self.boosters_
+    def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
+        """The fitted forest, with the residuals of its validation rows."""
+        before = work.before
+        forest = fitted.forest
+        if before is not None:
+            forest = join_forests(before.forest, forest)
+        record = self._record(fitted, before)
+        additive = Additive(fitted.baseline, self._loss()[1], record)
+        whole = FittedForest(
+            predictor=PackedPredictor(forest),
+            encoding=work.dataset.encoding,
+            feature_names=self._names_of_columns(),
+            classes=getattr(self, "classes_", None),
+            hard=False,
+            bags=None,
+            seed=work.seed,
+            class_weight=getattr(self, "class_weight", None),
+            additive=additive,
+        )
+        calibration = self._calibrate(whole, work.dataset, work.target)
+        if calibration is None:
+            return whole
+        record = replace(record, calibration=calibration)
+        return replace(whole, additive=replace(additive, record=record))
 
-    def _mean_over_groups(self, X: Any, predict: Callable[[Any, Float32s], Floats]) -> Floats:
-        """Mean of the predictions of the boosters, summed in their order."""
-        predictions = self._predict_members(X, predict)
-        return np.asarray(sum(predictions[1:], start=predictions[0]) / len(predictions))
+    def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+        check_each(self._own_parameters(), self._parameters)
+        self._check_combinations(X_val, y_val, sample_weight_val)
+
+    def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+        check_validation(
+            (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
+        )
+        read_scorer(self.scoring, True)  # raises for unknown names
+        if self.row_sampling == "gradient" and self.subsample == 1.0:
+            raise ValueError(
+                'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
+                "draws; got subsample=1.0. Use for example subsample=0.5."
+            )
+
+    def _dataset(
+        self, table: Table, before: FittedForest | None, n_threads: int, may_view: bool
+    ) -> Dataset:
+        if before is not None:
+            return encode_dataset(table, before.encoding, n_threads)
+        scale = self._chosen_scale()
+        if may_view and reads_as_it_lies(self._members(), table.n_rows, table.n_features, scale):
+            viewed = view_dataset(table, self.categorical_features, scale, n_threads)
+            if viewed is not None:
+                return viewed
+        return learn_dataset(table, self.categorical_features, scale, n_threads)
+
+    def _chosen_scale(self) -> str | None:
+        members = self._members()
+        combines = True if members is None else combines_units(members)
+        return automatic_scale(combines) if self.scale == "auto" else self.scale
+
+    def _members(self) -> Any:
+        if self.projection == "auto" and self.n_projections == "auto":
+            return None
+        projection = "sparse" if self.projection == "auto" else self.projection
+        members = read_projection(projection, self.n_projections)
+        if self.projection == "auto":
+            members = [*read_projection("axis", "p"), *members]
+        return members
+
+    def _with_validation(
+        self, dataset: Dataset, target: BoostingTarget, X_val: Any, y_val: Any, weights: Any
+    ) -> tuple[Dataset, BoostingTarget]:
+        """Dataset and target with validation rows appended to the training rows."""
+        if not (X_val.shape[0] if hasattr(X_val, "shape") else len(X_val)):
+            raise ValueError(
+                "X_val must have at least one row; got none. Leave X_val and y_val out to hold out "
+                "a share of the training rows."
+            )
+        table = self._read(X_val, "no_validation", reset=False)
+        validation = self._read_validation(y_val, weights, table.n_rows)
+        rows = encode(table, dataset.encoding, "F", count_threads(self.n_jobs))
+        return append_rows(dataset, target, rows, validation)
+
+    def _options(
+        self, n_rows: int, stops_early: bool, before: FittedForest | None, refits: bool = False
+    ) -> BoostingOptions:
+        loss, _, n_outputs = self._loss()
+        rate = self.learning_rate
+        is_classifier = hasattr(self, "classes_")
+        if rate == "auto":
+            rate = choose_learning_rate(n_rows, is_classifier, refits)
+        rate = float(rate)
+        n_iter = self.max_iter
+        if n_iter == "auto":
+            n_iter = choose_max_iter(rate, is_classifier, stops_early, n_outputs)
+        n_iter = int(n_iter)
+        n_before = 0 if before is None else before.forest.n_trees // n_outputs
+        if n_iter < n_before:
+            raise ValueError(
+                f"max_iter must be at least the {n_before} iterations that exist when "
+                f"warm_start=True; got {n_iter}. Raise it, or set warm_start=False."
+            )
+        return BoostingOptions(
+            loss=loss,
+            quantiles=self._quantiles(),
+            n_outputs=n_outputs,
+            learning_rate=rate,
+            max_iter=n_iter - n_before,
+            max_leaf_nodes=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
+            max_depth=-1 if self.max_depth is None else int(self.max_depth),
+            min_samples_leaf=int(self.min_samples_leaf),
+            l2=float(self.l2_regularization),
+            subsample=float(self.subsample),
+            samples_by_gradient=self.row_sampling == "gradient",
+            max_bins=int(self.max_bins),
+            n_iter_no_change=int(self.n_iter_no_change) if stops_early else 0,
+            tol=float(self.tol),
+            first_iter=n_before,
+        )
+
+    def _quantiles(self) -> list[float]:
+        """Levels of the quantiles that the loss predicts or cuts at, if any."""
+        return [0.5]
+
+    def _user_loss(self, target: BoostingTarget) -> UserLoss | None:
+        """User-defined loss; None for a loss of the library."""
+        if not callable(self.loss):
+            return None
+        loss = self._make_user_loss(target)
+        if target.validates is not None and not self._scores() and not loss.measures():
+            raise ValueError(
+                "loss must return (gradient, hessian, loss) to be used with early stopping, which "
+                "compares losses of validation rows; got (gradient, hessian). Return the loss of "
+                "each row too, pass a scorer as `scoring`, or set early_stopping=False."
+            )
+        return loss
+
+    def _scorer(self, X: Any, X_val: Any, target: BoostingTarget) -> ValidationScorer | None:
+        """Scorer that decides when to stop instead of the loss; None if there is none."""
+        classes = getattr(self, "classes_", None)
+        scorer = read_scorer(self.scoring, classes is not None)
+        if scorer is None or target.validates is None:
+            return None
+        rows, truth, weights = validation_rows(X, X_val, target)
+        if classes is not None:
+            truth = classes[truth.astype(np.intp)]
+        _, link, n_outputs = self._loss()
+        additive = Additive((0.0,) * n_outputs, link)
+        return ValidationScorer(scorer, rows, truth, weights, additive, classes)
+
+    def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
+        """Residuals of the validation rows; for regressors only."""
+        return None
+
+    def _boost(
+        self, work: BoostingWork, families: list[FamilySpec], stage: str = FIRST_STAGE
+    ) -> BoostingFit:
+        dataset, target, options, before = work.dataset, work.target, work.options, work.before
+        n_threads = count_threads(self.n_jobs)
+        sums: tuple[tuple[float, ...], Floats | None] | None = None
+        if before is not None:
+            additive = _additive(before)
+            rows = np.ascontiguousarray(dataset.X)
+            raw = add_trees(before.packed_predictor, additive, rows, n_threads)
+            sums = (additive.baseline, raw)
+        user_loss = self._user_loss(target)
+        if user_loss is not None and sums is None:
+            sums = (constant_of_least_loss(user_loss, target.training_weights()), None)
+        first, n_total = options.first_iter, options.first_iter + options.max_iter
+        progress = Progress(first, n_total, bool(self.verbose), self.callback, label=stage)
+        return boost(
+            *(dataset, target, families, work.constraints, work.seed, options, sums, n_threads),
+            *(progress, user_loss, work.scorer),
+        )
+
+    def _warm_start_seed(self, before: FittedForest) -> int:
+        assert before.seed is not None  # boosting never selects trees
+        return before.seed
+
+    def _record(self, fitted: BoostingFit, before: FittedForest | None) -> BoostingRecord:
+        """The learning curve: minus the loss after each iteration, earlier fits included."""
+        scores = [-fitted.training_loss, -fitted.validation_loss]
+        earlier = None if before is None else _additive(before).record
+        if earlier is not None:
+            known = (earlier.training_score, earlier.validation_score)
+            scores = [np.concatenate(pair) for pair in zip(known, scores, strict=True)]
+        return BoostingRecord(scores[0], scores[1])
+
+    def _to_store(self) -> StoredEstimator:
+        return StoredEstimator(
+            type(self).__name__, self._own_parameters(), self.fitted_forest_, None
+        )
 
 
-@documented(BOOSTING_CLASSIFIER)
-class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting):  # type: ignore[misc]
-    """Votes of groups of boosted trees, each group on a random rotation of the features.
+@savable
+@documented(BOOSTING_CLASSIFIER_PARAMETERS)
+class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: ignore[misc]
+    """Gradient boosting of trees that cut single features and oblique directions.
 
-    The trees of a group depend on each other, as boosted trees do; groups do not. Many
-    short runs of boosting take the place of a single long one. RR-GBM of Blaser, "Random rotations
-    in machine learning" (thesis), section 1.6.5.
-
-    Missing values count as the median of the training rows, which comes with the scale.
+    Each iteration adds a tree that lowers the logarithmic loss, or one for each class if there are
+    three or more. Trees cut single features and, by default, sparse combinations of them, which
+    are drawn anew for each iteration.
 
     Parameters
     ----------
@@ -126,52 +385,92 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
     ----------
     {classes}
     {columns}
-    {group_rotations}
-    boosters_ : list of n_groups fitted learners
-        One for each rotation; their classes are positions in `classes_`.
+    {trees}
+    baseline_prediction_ : ndarray of shape (n_outputs,)
+        Prediction before the first tree, on the scale of the trees.
+    n_iter_ : int
+        Number of iterations in the model.
+    train_score_ : ndarray of shape (n_iterations,)
+        Minus the mean loss on the training rows, after each iteration.
+    validation_score_ : ndarray of shape (n_iterations,)
+        Minus the mean loss on the validation rows, or their score by `scoring`; empty without
+        early stopping.
 
     Examples
     --------
-    >>> from bevel import RotatedBoostingClassifier
+    >>> from bevel import ObliqueBoostingClassifier
     >>> from sklearn.datasets import load_iris
     >>> X, y = load_iris(return_X_y=True)
-    >>> groups = RotatedBoostingClassifier(n_groups=5, random_state=0).fit(X, y)
-    >>> groups.predict(X[:1])
+    >>> model = ObliqueBoostingClassifier(max_iter=20, random_state=0).fit(X, y)
+    >>> model.predict(X[:1])
     array([0])
     """
 
-    _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_CLASSIFIER
-    _classifies = True
+    _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_CLASSIFIER_PARAMETERS
 
     def __init__(
         self,
-        booster: Any = None,
+        loss: str | Callable[..., Any] = "log_loss",
         *,
-        n_groups: int = 100,
-        flip: bool = False,
-        voting: str = "hard",
+        learning_rate: float | str = "auto",
+        max_iter: int | str = "auto",
+        projection: Any = "auto",
+        n_projections: int | float | str = "auto",
+        max_leaf_nodes: int | None = 15,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 5,
+        l2_regularization: float = 3.0,
+        max_bins: int = 255,
+        subsample: float = 1.0,
+        row_sampling: str = "uniform",
+        early_stopping: bool | str = "auto",
+        scoring: Any = "loss",
+        validation_fraction: float | str = "auto",
+        refit: bool | str = "auto",
+        n_iter_no_change: int = 50,
+        tol: float = 1e-7,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
-        rotation_state: Any = None,
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         n_jobs: int | None = None,
         random_state: Any = None,
+        warm_start: bool = False,
         verbose: int = 0,
         callback: Callback | None = None,
     ) -> None:
-        self.booster = booster
-        self.n_groups = n_groups
-        self.flip = flip
-        self.voting = voting
+        self.loss = loss
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.projection = projection
+        self.n_projections = n_projections
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_bins = max_bins
+        self.subsample = subsample
+        self.row_sampling = row_sampling
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
         self.scale = scale
         self.categorical_features = categorical_features
-        self.rotation_state = rotation_state
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.class_weight = class_weight
         self.n_jobs = n_jobs
         self.random_state = random_state
+        self.warm_start = warm_start
         self.verbose = verbose
         self.callback = callback
 
     def predict(self, X: Any) -> npt.NDArray[Any]:
-        """Class of most votes, or of highest mean probability.
+        """Most probable class of each row.
 
         Parameters
         ----------
@@ -183,8 +482,8 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
         ndarray of shape (n_rows,)
             Class labels; the first in `classes_` where several are equally probable.
         """
-        shares = self.predict_proba(X)
-        return np.asarray(self.classes_.take(shares.argmax(axis=1)))
+        raw = self._raw(X)
+        return np.asarray(self.classes_.take(_additive(self._fitted).classes(raw)))
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
@@ -197,89 +496,13 @@ class RotatedBoostingClassifier(ClassifierMixin, ClassLabels, RotatedBoosting): 
         Returns
         -------
         ndarray of shape (n_rows, n_classes_)
-            Shares of the votes (hard voting) or mean probabilities (soft voting).
+            Probabilities, summing to one.
         """
-        return self._mean_over_groups(X, self._shares)
+        raw = self._raw(X)
+        return _additive(self._fitted).probabilities(raw)
 
-    def _shares(self, booster: Any, view: Float32s) -> Floats:
-        model = self._coded(booster)
-        if self.voting == "soft":
-            return model.probabilities(view, self.n_classes_)
-        votes: Floats = np.eye(self.n_classes_)[model.classes(view)]
-        return votes
-
-    def _default_booster(self) -> Any:
-        from sklearn.ensemble import GradientBoostingClassifier  # slow to import
-
-        return GradientBoostingClassifier(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
-
-    def _read_target(self, y: Any, weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
-        return self._read_classes(y, weights, n_rows)
-
-    def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
-        return fit_classifier(new, X, y, weights).model
-
-
-@documented(BOOSTING_REGRESSOR)
-class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore[misc]
-    """Mean of groups of boosted trees, each group on a random rotation of the features.
-
-    The counterpart of `RotatedBoostingClassifier`; the thesis covers classification only.
-    Predictions of the groups are averaged instead of counted as votes.
-
-    Missing values count as the median of the training rows, which comes with the scale.
-
-    Parameters
-    ----------
-    {parameters}
-
-    Attributes
-    ----------
-    {columns}
-    {group_rotations}
-    boosters_ : list of n_groups fitted learners
-        One for each rotation.
-
-    Examples
-    --------
-    >>> from bevel import RotatedBoostingRegressor
-    >>> from sklearn.datasets import load_diabetes
-    >>> X, y = load_diabetes(return_X_y=True)
-    >>> groups = RotatedBoostingRegressor(n_groups=5, random_state=0).fit(X, y)
-    >>> groups.predict(X[:1]).shape
-    (1,)
-    """
-
-    _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_REGRESSOR
-    _classifies = False
-
-    def __init__(
-        self,
-        booster: Any = None,
-        *,
-        n_groups: int = 100,
-        flip: bool = False,
-        scale: str | None = "auto",
-        categorical_features: Any = "from_dtype",
-        rotation_state: Any = None,
-        n_jobs: int | None = None,
-        random_state: Any = None,
-        verbose: int = 0,
-        callback: Callback | None = None,
-    ) -> None:
-        self.booster = booster
-        self.n_groups = n_groups
-        self.flip = flip
-        self.scale = scale
-        self.categorical_features = categorical_features
-        self.rotation_state = rotation_state
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
-        self.callback = callback
-
-    def predict(self, X: Any) -> Floats:
-        """Mean of the groups' predictions.
+    def predict_log_proba(self, X: Any) -> Floats:
+        """Logarithms of the class probabilities.
 
         Parameters
         ----------
@@ -288,22 +511,421 @@ class RotatedBoostingRegressor(RegressorMixin, RotatedBoosting):  # type: ignore
 
         Returns
         -------
+        ndarray of shape (n_rows, n_classes_)
+            Logarithms of `predict_proba`.
+        """
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    def decision_function(self, X: Any) -> Floats:
+        """Sums of the trees: the log-odds of the second class, or a number for each class.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_classes_)
+            A single column for two classes.
+        """
+        raw = self._raw(X)
+        return raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
+        """Predict after each iteration.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Yields
+        ------
         ndarray of shape (n_rows,)
+            Class labels.
+        """
+        for raw in self._staged_raw(X):
+            yield np.asarray(self.classes_.take(_additive(self._fitted).classes(raw)))
+
+    def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
+        """Class probabilities after each iteration.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Yields
+        ------
+        ndarray of shape (n_rows, n_classes_)
+            Probabilities, summing to one.
+        """
+        for raw in self._staged_raw(X):
+            yield _additive(self._fitted).probabilities(raw)
+
+    def staged_decision_function(self, X: Any) -> Iterator[Floats]:
+        """Sums of the trees after each iteration.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,) or (n_rows, n_classes_)
+            Sums as in `decision_function`.
+        """
+        for raw in self._staged_raw(X):
+            yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def _loss(self) -> tuple[str, str, int]:
+        n_classes = len(self.classes_)
+        if n_classes == 2:
+            return ("user" if callable(self.loss) else "log_loss"), "logistic", 1
+        return ("user" if callable(self.loss) else "multinomial"), "softmax", n_classes
+
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
+        classes, codes = read_labels(y, n_rows)
+        self._check_classes(classes)
+        if self.warm_start and hasattr(self, "_fitted"):
+            self._check_same_classes(classes)
+        weights = read_weights(sample_weight, self.class_weight, classes[codes], n_rows)
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        return BoostingTarget(codes.astype(np.float64), weights, None)
+
+    def _read_validation(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
+        classes, codes = read_labels(y, n_rows)
+        unknown = np.setdiff1d(classes, self.classes_)
+        if len(unknown):
+            raise ValueError(
+                f"y_val must have classes of y only ({self.classes_.tolist()}); got "
+                f"{unknown.tolist()}. Drop these validation rows."
+            )
+        places = np.searchsorted(self.classes_, classes)
+        weights = read_weights(sample_weight, None, None, n_rows)
+        return BoostingTarget(places[codes].astype(np.float64), weights, None)
+
+    def _checked_target(self, values: Floats) -> Floats:
+        self._check_classes(self.classes_)
+        return values
+
+    def _check_classes(self, classes: npt.NDArray[Any]) -> None:
+        """Raise for a single class with a user-defined loss; otherwise it has probability 1."""
+        if len(classes) < 2 and callable(self.loss):
+            raise ValueError(
+                "y must have at least two classes with a loss of one's own; got one class, "
+                f'{shorten(classes[0])}. Check the target, or use loss="log_loss".'
+            )
+
+    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y must have the classes of the first fit when warm_start=True "
+                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
+            )
+
+
+# The oblique gradient boosting regressor.
+
+MOST_QUANTILES = 99
+# The spread of targets grows with this power of their mean; for other losses it is constant.
+SPREAD = {"poisson": 0.5, "gamma": 1.0}
+# Share of the residuals that the Huber loss counts by their squares.
+HUBER_SHARE = 0.9
+
+
+@savable
+@documented(BOOSTING_REGRESSOR_PARAMETERS)
+class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore[misc]
+    """Gradient boosting of trees that cut single features and oblique directions.
+
+    Each iteration adds a tree that lowers the loss. Trees cut single features and, by default,
+    sparse combinations of them, which are drawn anew for each iteration.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {columns}
+    {trees}
+    baseline_prediction_ : ndarray of shape (n_outputs,)
+        Prediction before the first tree, on the scale of the trees.
+    n_iter_ : int
+        Number of iterations in the model.
+    train_score_ : ndarray of shape (n_iterations,)
+        Minus the mean loss on the training rows, after each iteration.
+    validation_score_ : ndarray of shape (n_iterations,)
+        Minus the mean loss on the validation rows, or their score by `scoring`; empty without
+        early stopping.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueBoostingRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = ObliqueBoostingRegressor(max_iter=20, random_state=0).fit(X, y)
+    >>> model.predict(X[:1]).shape
+    (1,)
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_REGRESSOR_PARAMETERS
+
+    def __init__(
+        self,
+        loss: str | Callable[..., Any] = "squared_error",
+        *,
+        quantile: float | Sequence[float] | None = None,
+        learning_rate: float | str = "auto",
+        max_iter: int | str = "auto",
+        projection: Any = "auto",
+        n_projections: int | float | str = "auto",
+        max_leaf_nodes: int | None = 15,
+        max_depth: int | None = None,
+        min_samples_leaf: int = 5,
+        l2_regularization: float = 3.0,
+        max_bins: int = 255,
+        subsample: float = 1.0,
+        row_sampling: str = "uniform",
+        early_stopping: bool | str = "auto",
+        scoring: Any = "loss",
+        validation_fraction: float | str = "auto",
+        refit: bool | str = "auto",
+        n_iter_no_change: int = 50,
+        tol: float = 1e-7,
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.loss = loss
+        self.quantile = quantile
+        self.learning_rate = learning_rate
+        self.max_iter = max_iter
+        self.projection = projection
+        self.n_projections = n_projections
+        self.max_leaf_nodes = max_leaf_nodes
+        self.max_depth = max_depth
+        self.min_samples_leaf = min_samples_leaf
+        self.l2_regularization = l2_regularization
+        self.max_bins = max_bins
+        self.subsample = subsample
+        self.row_sampling = row_sampling
+        self.early_stopping = early_stopping
+        self.scoring = scoring
+        self.validation_fraction = validation_fraction
+        self.refit = refit
+        self.n_iter_no_change = n_iter_no_change
+        self.tol = tol
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+
+    def predict(self, X: Any) -> Floats:
+        """Predicted value of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,), or (n_rows, n_quantiles) if `quantile` is a list
+            Mean, median or quantile, depending on the loss; several quantiles ascend in each row.
+        """
+        raw = self._raw(X)
+        return _additive(self._fitted).values(raw)
+
+    def staged_predict(self, X: Any) -> Iterator[Floats]:
+        """Predict after each iteration.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Yields
+        ------
+        ndarray of shape (n_rows,), or (n_rows, n_quantiles)
             Predicted values.
         """
-        return self._mean_over_groups(X, _values)
+        for raw in self._staged_raw(X):
+            yield _additive(self._fitted).values(raw)
 
-    def _default_booster(self) -> Any:
-        from sklearn.ensemble import GradientBoostingRegressor  # slow to import
+    def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
+        """Interval in which the target of each row lies with a given probability.
 
-        return GradientBoostingRegressor(n_estimators=GROUP_TREES, learning_rate=SHRINKAGE)
+        It needs validation rows at fit (`X_val`, or early stopping), whose residuals show how far
+        targets are from predictions. If new rows are like them, the interval covers at least the
+        given share of targets on average over all rows (split conformal prediction: Vovk et al.
+        2005, Lei et al. 2018); that the same rows chose the number of iterations is neglected. With
+        several quantiles the interval follows the lowest and the highest, so its width differs
+        from row to row (Romano, Patterson, Candès 2019).
 
-    def _read_target(self, y: Any, _weights: Floats | None, n_rows: int) -> npt.NDArray[Any]:
-        return read_numbers(y, n_rows)
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        coverage : float, default=0.9
+            Share of targets that should be inside, between 0 and 1.
 
-    def _fit_group(self, X: Float32s, y: npt.NDArray[Any], weights: Floats | None, new: Any) -> Any:
-        return fit_regressor(new, X, y, weights)
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends; infinite if there were too few validation rows.
 
+        Examples
+        --------
+        >>> from bevel import ObliqueBoostingRegressor
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> model = ObliqueBoostingRegressor(early_stopping=True, random_state=0).fit(X, y)
+        >>> model.predict_interval(X[:2], coverage=0.8).shape
+        (2, 2)
+        """
+        interval_levels(coverage)
+        record = _additive(self.fitted_forest_).record
+        calibration = None if record is None else record.calibration
+        if calibration is None:
+            raise ValueError(
+                "predict_interval needs validation rows, whose residuals measure how far targets "
+                "are from predictions; this model was fitted without any of weight above 0. Fit "
+                "with early_stopping=True, or pass X_val and y_val to fit."
+            )
+        found = self.predict(X)
+        if found.ndim == 1:
+            return calibration.around(found, coverage)
+        return calibration.between(found[:, 0], found[:, -1], coverage)
 
-def _values(booster: Any, view: Float32s) -> Floats:
-    return np.asarray(booster.predict(view), dtype=np.float64).reshape(len(view))
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R² of the predictions; not defined for several quantiles.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        y : array-like of shape (n_rows,)
+            Targets.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            R²; the best value is 1.
+        """
+        if _additive(self.fitted_forest_).link == "sorted":
+            raise ValueError(
+                "score needs a model with one prediction for each row; this one predicts the "
+                f"quantiles {self._quantiles()}. Pass a column of predict to "
+                "sklearn.metrics.d2_pinball_score."
+            )
+        return float(super().score(X, y, sample_weight))
+
+    def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+        super()._check_combinations(X_val, y_val, sample_weight_val)
+        if (self.loss == "quantile") != (self.quantile is not None):
+            raise ValueError(
+                'quantile must be given with loss="quantile", and only then; got '
+                f"quantile={shorten(self.quantile)} with loss={shorten(self.loss)}. Pass for "
+                'example loss="quantile", quantile=0.9.'
+            )
+        if self._has_many_quantiles():
+            self._quantiles()  # raises for invalid ones
+
+    def _has_many_quantiles(self) -> bool:
+        return isinstance(self.quantile, Iterable)
+
+    def _spread(self) -> float:
+        return SPREAD.get(self.loss, 0.0) if isinstance(self.loss, str) else 0.0
+
+    def _loss(self) -> tuple[str, str, int]:
+        if callable(self.loss):
+            return "user", "identity", 1
+        if self._has_many_quantiles():
+            return "quantile", "sorted", len(self._quantiles())
+        link = "exponential" if self.loss in ("poisson", "gamma") else "identity"
+        return self.loss, link, 1
+
+    def _quantiles(self) -> list[float]:
+        if self.loss == "huber":
+            return [HUBER_SHARE]
+        if not isinstance(self.quantile, Iterable):
+            return [0.5 if self.quantile is None else float(self.quantile)]
+        required = f"ascending numbers between 0 and 1, at most {MOST_QUANTILES}"
+        remedy = "Write for example [0.1, 0.5, 0.9]."
+        try:
+            levels = [float(level) for level in self.quantile]
+        except (TypeError, ValueError):
+            raise wrong_type("quantile", required, self.quantile, remedy) from None
+        edges = [0.0, *levels, 1.0]
+        ascending = all(low < high for low, high in itertools.pairwise(edges))
+        if not 0 < len(levels) <= MOST_QUANTILES or not ascending:
+            raise wrong_value("quantile", required, self.quantile, remedy)
+        return levels
+
+    def _calibrate(
+        self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget
+    ) -> Calibration | None:
+        if target.validates is None:
+            return None
+        kept = (
+            target.validates
+            if target.weights is None
+            else target.validates & (target.weights > 0.0)
+        )
+        if not kept.any():
+            return None
+        rows = dataset.rows(kept)
+        additive, n_threads = _additive(fitted), count_threads(self.n_jobs)
+        found = additive.values(add_trees(fitted.packed_predictor, additive, rows, n_threads))
+        values = target.values[kept]
+        weights = None if target.weights is None else target.weights[kept]
+        empty = Calibration(np.empty((0, 1)), None, self._spread())
+        if found.ndim == 2:
+            residuals = np.column_stack([found[:, 0] - values, values - found[:, -1]])
+        else:
+            residuals = ((values - found) / empty.spread(found))[:, np.newaxis]
+        return replace(empty, residuals=residuals, weights=weights)
+
+    def _read_target(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
+        weights = read_weights(sample_weight, None, None, n_rows)
+        return BoostingTarget(self._numbers(y, n_rows, "y"), weights, None)
+
+    def _read_validation(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
+        weights = read_weights(sample_weight, None, None, n_rows)
+        return BoostingTarget(self._numbers(y, n_rows, "y_val"), weights, None)
+
+    def _numbers(self, y: Any, n_rows: int, name: str) -> Floats:
+        return self._checked_target(read_numbers(y, n_rows), name)
+
+    def _checked_target(self, values: Floats, name: str = "y") -> Floats:
+        lowest = float(np.min(values))
+        if self.loss == "poisson" and (lowest < 0.0 or not values.any()):
+            raise ValueError(
+                f'{name} must hold numbers of at least 0, not all 0, with loss="poisson"; got '
+                f'{lowest:g}. Use loss="squared_error", or shift the target.'
+            )
+        if self.loss == "gamma" and lowest <= 0.0:
+            raise ValueError(
+                f'{name} must hold positive numbers with loss="gamma"; got {lowest:g}. Use '
+                'loss="squared_error" or "poisson", or shift the target.'
+            )
+        return values

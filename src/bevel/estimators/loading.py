@@ -8,11 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.registry import KINDS, SAVABLE
-from bevel.estimators.regressor import ObliqueForestRegressor
-from bevel.files.contents import read_contents
-from bevel.files.faults import only_file_errors
+from bevel.files.layout import only_file_errors, read_contents
 from bevel.files.model import StoredEstimator, read_model
 from bevel.forest.fitted_forest import FittedForest
 

@@ -14,31 +14,212 @@ without gaps: their positions follow from the lengths, and the table's offsets a
 
 from __future__ import annotations
 
+import errno
+import json
+import mmap as memory_map
+import os
+import stat
 import struct
+import weakref
 import zlib
 from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import Any
+from pathlib import Path
+from typing import Any, BinaryIO, Never, Self, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from bevel._types import Array
-from bevel.errors import ModelFileError
-from bevel.files.faults import damaged
-from bevel.files.values.fields import Fields, check_kind
-from bevel.files.values.strict_json import read_json, write_json
+from bevel.errors import ModelFileError, join_names, shorten
+from bevel.printable import printable
 
 __all__ = [
     "MAGIC",
+    "MOST_DIGITS",
     "PRELUDE",
     "SECTION_TYPES",
     "VERSION",
+    "Fields",
+    "FileMap",
     "Layout",
     "Section",
+    "Sections",
     "aligned",
+    "check_kind",
+    "damaged",
+    "only_file_errors",
+    "read_contents",
+    "read_json",
     "read_layout",
+    "write_json",
     "write_layout",
 ]
+
+# Errors of damaged model files, in a common form.
+
+LONGEST_NAME = 100
+
+_REMEDY = "The file is damaged or was not written by Bevel: copy it again, or save the model again."
+
+
+def damaged(name: str, required: str, got: object) -> ModelFileError:
+    """Make the error for a part of a file that is invalid."""
+    shown = name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 3] + "..."
+    return ModelFileError(printable(f"{shown} must be {required}; got {_describe(got)}. {_REMEDY}"))
+
+
+@contextmanager
+def only_file_errors(path: object = None) -> Iterator[None]:
+    """Turn any error while a file is read into ModelFileError, with the file's name.
+
+    The checks have precise messages; this catches what they miss. Errors of the operating
+    system, such as an absent file, and MemoryError are passed on unchanged.
+    """
+    where = "" if path is None else f"{printable(str(path))}: "
+    try:
+        yield
+    except ModelFileError as error:
+        raise ModelFileError(f"{where}{error}") from None
+    except OSError:
+        raise
+    except MemoryError as error:
+        raise MemoryError(
+            f"{where}Reading the file takes more memory than there is. Free memory, or load the "
+            "file with mmap=True."
+        ) from error
+    except Exception as error:
+        got = f"{type(error).__name__}: {shorten(str(error))}"
+        raise ModelFileError(f"{where}{damaged('The file', 'readable', got)}") from error
+
+
+def _describe(got: object) -> str:
+    """Describe a value, containers by their size only: a hostile one may be too deep to print."""
+    if isinstance(got, list | tuple | dict):
+        return f"a {type(got).__name__} of {len(got)}"
+    return shorten(got)
+
+
+# JSON without its ambiguities: no NaN or infinities, no repeated keys, no endless numbers.
+
+# Reading an integer takes time that grows with the square of its digits.
+MOST_DIGITS = 4000
+
+
+def write_json(value: Any) -> bytes:
+    """Compact ASCII text, which can hold even strings that UTF-8 cannot."""
+    return json.dumps(value, allow_nan=False, separators=(",", ":")).encode("ascii")
+
+
+def read_json(text: bytes) -> Any:
+    """Read a text; raises ModelFileError unless it is plain JSON."""
+    try:
+        return json.loads(
+            text.decode("utf-8"),
+            parse_constant=_refuse,
+            parse_float=_finite,
+            parse_int=_integer,
+            object_pairs_hook=_without_repeats,
+        )
+    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        raise damaged("The header", "JSON in UTF-8", str(error)) from None
+    except RecursionError:
+        raise damaged("The header", "JSON of a few levels", "a deeply nested one") from None
+
+
+def _refuse(word: str) -> Never:
+    raise damaged("A number of the header", "finite", word)
+
+
+def _finite(text: str) -> float:
+    number = float(text)
+    return number if number - number == 0.0 else _refuse(text)
+
+
+def _integer(text: str) -> int:
+    if len(text) > MOST_DIGITS:
+        raise damaged("An integer of the header", f"of at most {MOST_DIGITS} digits", len(text))
+    return int(text)
+
+
+def _without_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    fields = dict(pairs)
+    if len(fields) < len(pairs):
+        raise damaged("Fields of the header", "named once each", f"{len(pairs)} with repeats")
+    return fields
+
+
+# Reads JSON objects field by field: everything of the right kind, and nothing left over.
+
+Kind = TypeVar("Kind")
+
+_WORDS: dict[type, str] = {
+    bool: "true or false",
+    int: "an integer",
+    float: "a number with a fraction",
+    str: "a string",
+    list: "an array",
+    dict: "an object",
+}
+
+
+def check_kind(name: str, value: object, kind: type[Kind]) -> Kind:
+    """Return the value if it is of the kind; a bool does not count as an integer."""
+    if type(value) is not kind:
+        raise damaged(name, _WORDS[kind], value)
+    return value
+
+
+class Fields:
+    """A JSON object of which every field is taken once.
+
+    Parameters
+    ----------
+    value : object
+        Decoded value; raises ModelFileError unless it is an object.
+    name : str
+        Name of the object in messages.
+    """
+
+    def __init__(self, value: object, name: str) -> None:
+        self._left = dict(check_kind(name, value, dict))
+        self.name = name
+
+    def take(self, field: str, kind: type[Kind]) -> Kind:
+        """Take a required field of the kind."""
+        return check_kind(f"{self.name}.{field}", self.take_any(field), kind)
+
+    def take_count(self, field: str, least: int = 0, most: int = 2**63 - 1) -> int:
+        """Take a required integer within bounds."""
+        count = self.take(field, int)
+        if not least <= count <= most:
+            raise damaged(f"{self.name}.{field}", f"from {least} to {most}", count)
+        return count
+
+    def take_count_or_null(self, field: str, least: int = 0, most: int = 2**63 - 1) -> int | None:
+        """Take a required field that is an integer within bounds, or null."""
+        if self._left.get(field, 0) is not None:
+            return self.take_count(field, least, most)
+        self._left.pop(field)
+        return None
+
+    def has(self, field: str) -> bool:
+        """Whether an optional field is present."""
+        return field in self._left
+
+    def take_any(self, field: str) -> Any:
+        """Take a required field of any kind."""
+        if field not in self._left:
+            raise damaged(self.name, f'an object with the field "{field}"', "none of that name")
+        return self._left.pop(field)
+
+    def finish(self) -> None:
+        """Raise if there are fields that were not taken."""
+        if self._left:
+            unknown = join_names([repr(name) for name in self._left])
+            raise damaged(f"Fields of {self.name}", "those of the format's version", unknown)
+
 
 Buffer = bytes | memoryview
 
@@ -233,3 +414,143 @@ def _read_dtype(name: str) -> np.dtype[Any]:
     if name not in SECTION_TYPES:
         raise damaged("The type of a section", "one of " + ", ".join(SECTION_TYPES), name)
     return SECTION_TYPES[name]
+
+
+# The bytes of a file, read or mapped.
+
+# A pipe is opened without waiting for a writer.
+_FLAGS = os.O_RDONLY
+for _name in ("O_BINARY", "O_CLOEXEC", "O_NOCTTY", "O_NONBLOCK"):
+    _FLAGS |= getattr(os, _name, 0)
+
+
+class FileMap(memory_map.mmap):
+    """A map of a whole file, which detects writes to the file.
+
+    Parameters
+    ----------
+    stream : file
+        The file, open for reading.
+    path : Path
+        Name of the file in messages.
+    """
+
+    def __new__(cls, stream: BinaryIO, path: Path) -> Self:
+        new = super().__new__(cls, stream.fileno(), 0, access=memory_map.ACCESS_READ)
+        new._path = path
+        # The name may refer to another file later; the descriptor refers to the mapped file.
+        new._descriptor = os.dup(stream.fileno())
+        weakref.finalize(new, os.close, new._descriptor)
+        new._state = new._read_state()
+        return new
+
+    _path: Path
+    _descriptor: int
+    _state: tuple[int, int]
+
+    def _read_state(self) -> tuple[int, int]:
+        status = os.fstat(self._descriptor)
+        return status.st_size, status.st_mtime_ns
+
+    def check(self) -> None:
+        """Raise ModelFileError if the file was written to since it was mapped."""
+        if self._read_state() != self._state:
+            raise ModelFileError(
+                f"{printable(str(self._path))}: A mapped file must stay as it is while its model "
+                "is in use; got a file that was written to after it was loaded. Load it again, and "
+                "replace it by `save` or by renaming another file to its name, never in place."
+            )
+
+
+def read_contents(path: Path, mapped: bool) -> bytes | memoryview:
+    """The bytes of a file, or a map of them; raises ModelFileError unless it has the magic number.
+
+    Parameters
+    ----------
+    path : Path
+        The file.
+    mapped : bool
+        Whether to map it as a `FileMap`, which stays open as long as a view of it is in use.
+    """
+    with _open(path) as stream:
+        size = os.fstat(stream.fileno()).st_size
+        if size < PRELUDE.size:
+            raise damaged("The file", f"of {PRELUDE.size} bytes or more", size)
+        first = stream.read(len(MAGIC))
+        if first != MAGIC:
+            raise damaged("The file", "a Bevel model file", first)
+        if mapped:
+            return memoryview(FileMap(stream, path))
+        stream.seek(0)
+        return stream.read()
+
+
+def _open(path: Path) -> BinaryIO:
+    """Open a regular file; raises for pipes and devices, whose reading may never end."""
+    descriptor = os.open(path, _FLAGS)
+    mode = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(mode):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(mode):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise ModelFileError(
+        "A model is read from an ordinary file; got a pipe, a device or the like. Copy it to a "
+        "file first."
+    )
+
+
+# Bytes that short header fields may claim in addition to those in proportion to the file.
+ROOM = 2**25
+ROOM_FACTOR = 8
+
+
+class Sections:
+    """The sections of a file, each of which is used once, and a limit on the memory it may claim.
+
+    Parameters
+    ----------
+    layout : Layout
+        The file.
+    """
+
+    def __init__(self, layout: Layout) -> None:
+        self._layout = layout
+        self._left = dict.fromkeys(layout.sections)
+        self._room = ROOM + ROOM_FACTOR * len(layout.buffer)
+
+    def take(
+        self, name: str, dtype: str | None = None, length: int | None = None
+    ) -> npt.NDArray[Any]:
+        """A verified copy of a section, of the given type and length."""
+        view = self.view(name)
+        if dtype is not None and view.dtype.str != dtype:
+            raise damaged(f'Section "{name}"', f'of type "{dtype}"', view.dtype.str)
+        if length is not None and len(view) != length:
+            raise damaged(f'Section "{name}"', f"of {length} numbers", len(view))
+        self._layout.verify(name)
+        if view.dtype == np.bool_ and view.view(np.uint8).max(initial=0) > 1:
+            raise damaged(f'Section "{name}"', "bytes of 0 and 1", "others")
+        copy = view.copy()
+        copy.flags.writeable = False
+        return copy
+
+    def view(self, name: str) -> npt.NDArray[Any]:
+        """The numbers of a section in place, not verified."""
+        self._layout.section(name)
+        if name not in self._left:
+            raise damaged(f'Section "{name}"', "used once", "a second use")
+        del self._left[name]
+        return self._layout.view(name)
+
+    def claim(self, what: str, n_bytes: int) -> None:
+        """Raise if the claims of a file together exceed its limit of memory."""
+        self._room -= n_bytes
+        if self._room < 0:
+            raise damaged(what, "within the memory that a file of this size may take", "more")
+
+    def finish(self) -> None:
+        """Raise if there are unused sections."""
+        if self._left:
+            unknown = join_names([repr(name) for name in self._left])
+            raise damaged("Sections", "those that the header lists", unknown)

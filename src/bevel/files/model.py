@@ -7,42 +7,337 @@ score. Out-of-bag predictions, which have an entry for every training row, are n
 
 from __future__ import annotations
 
+import numbers
+import os
+import warnings
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
+
 from bevel._types import Arrays
-from bevel.files.additive import decode_additive, encode_additive
-from bevel.files.calibration import decode_power
-from bevel.files.columns.targets import decode_targets, encode_targets
-from bevel.files.columns.trees import FileForest, MappedFile, decode_trees, encode_trees
-from bevel.files.families import FIRST_VERSION as FIRST_WITH_FAMILIES
-from bevel.files.families import decode_families, encode_families
-from bevel.files.faults import damaged
-from bevel.files.isolation import decode_isolation, encode_isolation
-from bevel.files.layout import read_layout, write_layout
-from bevel.files.outputs import (
-    check_outputs,
-    decode_classes,
-    decode_outputs,
-    encode_classes,
-    encode_outputs,
+from bevel.data.encoding import Encoding
+from bevel.data.nominal import MOST_LEVELS, Levels
+from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
+from bevel.errors import join_names, shorten
+from bevel.files.atomic import write_whole
+from bevel.files.layout import (
+    Fields,
+    Layout,
+    Sections,
+    check_kind,
+    damaged,
+    only_file_errors,
+    read_contents,
+    read_layout,
+    write_layout,
 )
-from bevel.files.parameters import decode_parameters, encode_parameters
-from bevel.files.rotations import decode_rotations, encode_rotations
-from bevel.files.sections import Sections
-from bevel.files.survival import decode_survival, encode_survival
-from bevel.files.tables import decode_table, encode_table
-from bevel.files.values.fields import Fields, check_kind
-from bevel.files.values.scalars import decode_scalar, encode_scalar
+from bevel.files.records import (
+    FIRST_WITH_FAMILIES,
+    check_outputs,
+    decode_additive,
+    decode_classes,
+    decode_families,
+    decode_isolation,
+    decode_outputs,
+    decode_power,
+    decode_rotations,
+    decode_survival,
+    encode_additive,
+    encode_classes,
+    encode_families,
+    encode_isolation,
+    encode_outputs,
+    encode_rotations,
+    encode_survival,
+)
+from bevel.files.trees import (
+    FileForest,
+    MappedFile,
+    decode_targets,
+    decode_trees,
+    encode_targets,
+    encode_trees,
+)
+from bevel.files.values import (
+    UnstorableError,
+    decode_labels,
+    decode_scalar,
+    decode_value,
+    encode_labels,
+    encode_scalar,
+    encode_value,
+)
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
-from bevel.parameters.constraints import Parameter
+from bevel.parameters.forest_parameters import check_each
+from bevel.parameters.parameter import Parameter
 from bevel.projections.families import read_projection, tuned_out_of_bag
+from bevel.training.threads import count_threads
 
-__all__ = ["StorableKind", "StoredEstimator", "read_model", "write_model"]
+__all__ = [
+    "StorableKind",
+    "StoredEstimator",
+    "decode_parameters",
+    "decode_table",
+    "encode_parameters",
+    "encode_table",
+    "read_model",
+    "save",
+    "summarise",
+    "write_model",
+]
+
+# Parameters of an estimator in a file: encoded, decoded and validated.
+
+# Threads are counted in 32 bits.
+MOST_JOBS = 2**31 - 1
+
+
+def encode_parameters(
+    values: Mapping[str, Any], parameters: Mapping[str, Parameter], arrays: Arrays
+) -> dict[str, Any]:
+    """Turn parameters into JSON values; warns of those that become their defaults.
+
+    Parameters
+    ----------
+    values : mapping
+        Values from `get_params(deep=False)`.
+    parameters : mapping of str to Parameter
+        Parameters of the estimator.
+    arrays : dict
+        Receives arrays of numbers, by the names of their sections.
+    """
+    _check(values, parameters)
+    lost = [name for name, value in values.items() if _is_lost(name, value)]
+    if lost:
+        warnings.warn(
+            "A model file holds no functions and no random generators: "
+            f"{join_names(lost)} will be the default in the loaded estimator. Set it again there "
+            "if you fit once more.",
+            UserWarning,
+            stacklevel=5,  # the caller of save
+        )
+    kept = {n: parameters[n].default if n in lost else value for n, value in values.items()}
+    return {name: _encode(name, value, arrays) for name, value in kept.items()}
+
+
+def _is_lost(name: str, value: object) -> bool:
+    if name == "random_state":
+        return isinstance(value, np.random.RandomState | np.random.Generator) or callable(value)
+    return name in ("oob_score", "callback", "loss", "scoring") and callable(value)
+
+
+def _encode(name: str, value: Any, arrays: Arrays) -> Any:
+    try:
+        return encode_value(value, arrays)
+    except UnstorableError as error:
+        raise TypeError(
+            f"{name} must be made of numbers, strings, dates, lists, dicts, arrays and "
+            f"projections of bevel.projections to be saved; got {error}. Change it with "
+            f"set_params({name}=...), or pickle the estimator."
+        ) from None
+
+
+def decode_parameters(
+    value: Mapping[str, Any], parameters: Mapping[str, Parameter], sections: Sections
+) -> dict[str, Any]:
+    """Turn JSON values into parameters of the estimator.
+
+    Parameters
+    ----------
+    value : mapping
+        Values from the header. Parameters that it lacks did not exist yet and get their defaults.
+    parameters : mapping of str to Parameter
+        Parameters of the estimator.
+    sections : Sections
+        Sections to take arrays from.
+    """
+    unknown = [repr(name) for name in value if name not in parameters]
+    if unknown:
+        required = "a parameter of this version of Bevel (a later one may have more)"
+        raise damaged("The names of parameters", required, join_names(unknown))
+    values = {name: parameter.default for name, parameter in parameters.items()}
+    values |= {name: decode_value(each, sections) for name, each in value.items()}
+    try:
+        _check(values, parameters)
+        _check_seed(values["random_state"])
+    except (TypeError, ValueError, ArithmeticError) as error:
+        raise damaged("The parameters", "such as the estimator takes", str(error)) from None
+    return values
+
+
+def _check(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
+    """Raise for values that no fit and no prediction would accept."""
+    check_each(values, parameters)
+    if "projection" in parameters:
+        # Boosting draws sparse combinations with "auto" too, whose number may be given.
+        boosts = "max_iter" in parameters and values["projection"] == "auto"
+        read_projection(
+            "sparse" if boosts else values["projection"], values.get("n_projections", "auto")
+        )
+    count_threads(values["n_jobs"])
+    if abs(values["n_jobs"] or 0) > MOST_JOBS:
+        raise ValueError(f"n_jobs must be at most {MOST_JOBS}; got {shorten(values['n_jobs'])}.")
+
+
+def _check_seed(random_state: object) -> None:
+    if random_state is not None and not isinstance(random_state, numbers.Integral):
+        raise ValueError(f"random_state must be None or an integer; got {shorten(random_state)}.")
+
+
+# The encoding of rows: scaling, levels and medians, in header fields and sections.
+#
+# "scaler": {"kind": "linear", "clip": false}     and its arrays as sections "scaler.…"
+# "nominal": [{"feature": 3, "has_missing": false, "labels": …}, …]
+# "dates": [4]                                    numeric columns that hold dates, if there are any
+# section "medians"
+
+
+def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
+    """Header fields that describe how rows are read; arrays are put into sections."""
+    arrays["medians"] = encoding.medians
+    fields = {
+        "scaler": _encode_scaler(encoding.scaler, arrays),
+        "nominal": [_encode_levels(f, each) for f, each in sorted(encoding.nominal.items())],
+    }
+    return fields | ({"dates": sorted(encoding.dates)} if encoding.dates else {})
+
+
+def decode_table(header: Fields, sections: Sections, n_features: int) -> Encoding:
+    """Read the fields and sections that `encode_table` has written; raises ModelFileError."""
+    medians = sections.take("medians", "<f4", n_features)
+    if not np.isfinite(medians).all():
+        raise damaged("Medians", "finite", "others")
+    nominal = _decode_nominal(header.take("nominal", list), n_features, sections)
+    levels = np.zeros(n_features, dtype=np.int32)
+    for feature, column in nominal.items():
+        levels[feature] = column.n_codes
+    levels.flags.writeable = False
+    scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
+    dates = _decode_dates(header.take_any("dates"), levels) if header.has("dates") else frozenset()
+    return Encoding(scaler, nominal, levels, medians, dates)
+
+
+def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
+    try:
+        labels = encode_labels(levels.labels)
+    except UnstorableError as error:
+        raise TypeError(
+            f"Labels of nominal column {feature} must be numbers, strings, bytes or dates to be "
+            f"saved; got {error}. Convert the column to strings before fit, or pickle the "
+            "estimator."
+        ) from None
+    return {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
+
+
+def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> dict[int, Levels]:
+    nominal: dict[int, Levels] = {}
+    for entry in entries:
+        fields = Fields(entry, "nominal")
+        feature = fields.take_count("feature", most=n_features - 1)
+        has_missing = fields.take("has_missing", bool)
+        labels = decode_labels(fields.take_any("labels"), "nominal.labels", sections)
+        fields.finish()
+        if feature in nominal:
+            raise damaged("Nominal columns", "described once each", feature)
+        nominal[feature] = _checked(Levels(labels, has_missing))
+    return nominal
+
+
+def _decode_dates(value: object, levels: npt.NDArray[np.int32]) -> frozenset[int]:
+    columns = check_kind("header.dates", value, list)
+    for column in columns:
+        feature = check_kind("A column of dates", column, int)
+        if not 0 <= feature < len(levels) or levels[feature]:
+            raise damaged("A column of dates", "a numeric column", feature)
+    if not columns or columns != sorted(set(columns)):
+        raise damaged("header.dates", "ascending columns", columns)
+    return frozenset(columns)
+
+
+def _checked(levels: Levels) -> Levels:
+    if levels.labels.dtype != object or len(set(levels.labels)) < len(levels.labels):
+        raise damaged("Labels of a nominal column", "different objects", "others")
+    if not 1 <= levels.n_codes <= MOST_LEVELS:
+        raise damaged("Levels of a nominal column", f"from 1 to {MOST_LEVELS}", levels.n_codes)
+    return levels
+
+
+def _encode_scaler(scaler: Scaler, arrays: Arrays) -> dict[str, Any]:
+    kept: tuple[str, ...]
+    match scaler:
+        case IdentityScaler():
+            return {"kind": "none"}
+        case LinearScaler():
+            kept, settings = ("shift", "span"), {"kind": "linear", "clip": bool(scaler.clip)}
+        case QuantileScaler():
+            kept, settings = ("low", "high"), {"kind": "quantile"}
+        case RankScaler():
+            kept, settings = _RANK_ARRAYS, {"kind": "rank", "relative": bool(scaler.relative)}
+        case _:
+            got = type(scaler).__name__
+            raise TypeError(f"A scaler must be one of bevel.data.scaling; got {got}.")
+    arrays |= {f"scaler.{name}": getattr(scaler, name) for name in kept}
+    return settings
+
+
+_RANK_ARRAYS = ("n_present", "complete", "offset", "knots", "ranks")
+
+
+def _decode_scaler(value: object, sections: Sections, n_features: int) -> Scaler:
+    fields = Fields(value, "scaler")
+    kind = fields.take("kind", str)
+    scaler: Scaler = IdentityScaler()
+    if kind == "linear":
+        shift, span = _per_feature(sections, n_features, "shift", "span")
+        scaler = LinearScaler(shift, span, fields.take("clip", bool))
+        _require(bool((span > 0.0).all()), "spans above zero")
+    elif kind == "quantile":
+        low, high = _per_feature(sections, n_features, "low", "high")
+        scaler = QuantileScaler(low, high)
+        _require(bool((low <= high).all()), "lower bounds below upper ones")
+    elif kind == "rank":
+        scaler = _decode_ranks(sections, n_features, fields.take("relative", bool))
+    elif kind != "none":
+        raise damaged("scaler.kind", '"none", "linear", "quantile" or "rank"', kind)
+    fields.finish()
+    return scaler
+
+
+def _per_feature(
+    sections: Sections, n_features: int, *names: str
+) -> tuple[npt.NDArray[np.float64], ...]:
+    arrays = tuple(sections.take(f"scaler.{name}", "<f8", n_features) for name in names)
+    _require(all(bool(np.isfinite(array).all()) for array in arrays), "finite numbers")
+    return arrays
+
+
+def _decode_ranks(sections: Sections, n_features: int, relative: bool) -> RankScaler:
+    offset = sections.take("scaler.offset", "<i8", n_features + 1)
+    knots, ranks = sections.take("scaler.knots"), sections.take("scaler.ranks")
+    n_present = sections.take("scaler.n_present", "<i8", n_features)
+    complete = sections.take("scaler.complete", "|b1", n_features)
+    rises = bool((offset[1:] >= offset[:-1]).all())
+    _require(offset[0] == 0 and rises and offset[-1] == len(knots), "offsets within the knots")
+    _require(len(ranks) == len(knots), "one rank for each knot")
+    for values in (knots, ranks):
+        _require(values.dtype.kind == "f" and bool(np.isfinite(values).all()), "finite numbers")
+        # Knots ascend within a column; they may descend where the next column begins.
+        falls = np.flatnonzero(values[1:] <= values[:-1]) + 1
+        _require(bool(np.isin(falls, offset).all()), "ascending knots and ranks")
+    _require(bool((n_present >= 0).all()) and n_present.max() < 2**62, "counts of rows")
+    return RankScaler(relative, n_present, complete, offset, knots, ranks)
+
+
+def _require(holds: bool, what: str) -> None:
+    if not holds:
+        raise damaged("Arrays of the scaler", what, "others")
 
 
 MOST_FEATURES = MOST_ROWS = 2**31 - 1
@@ -269,3 +564,92 @@ def _decode_bags(value: object, seed: int | None) -> Bags | None:
     if seed is None:
         raise damaged("header.bags", "null without a seed", bags)
     return Bags(n_rows, n_draws, replace, seed)
+
+
+def save(stored: StoredEstimator, kind: StorableKind, path: str | os.PathLike[str]) -> None:
+    """Write a fitted estimator to a file, whole or not at all; see `bevel.load`."""
+    write_whole(path, write_model(stored, kind))
+
+
+def summarise(
+    path: str | os.PathLike[str], kinds: Mapping[str, StorableKind], verify: bool = False
+) -> dict[str, Any]:
+    """Facts about a model file that JSON can hold; raises ModelFileError if it is damaged.
+
+    Parameters
+    ----------
+    path : str or path
+        The file.
+    kinds : mapping of str to StorableKind
+        The estimators, by the names of their classes.
+    verify : bool, default=False
+        Read and verify the whole file; otherwise its header only.
+    """
+    with only_file_errors(os.fspath(path)):
+        contents = read_contents(Path(path), mapped=not verify)
+        stored = read_model(contents, kinds, mapped=not verify)
+        families = stored.fitted.families
+        return {
+            "file": os.fspath(path),
+            "verified": verify,
+            **_summary(contents, kinds[stored.name]),
+            "families": None if families is None else families.as_dict(),
+            "calibration_power": stored.fitted.power,
+            "survival": _survival(stored.fitted),
+        }
+
+
+def _survival(fitted: FittedForest) -> dict[str, Any] | None:
+    """The times of a survival forest."""
+    record = fitted.survival
+    if record is None:
+        return None
+    times = record.event_times
+    return {
+        "n_event_times": record.n_times,
+        "first_event": float(times[0]),
+        "last_event": float(times[-1]),
+        "last_time": float(record.last_time),
+    }
+
+
+def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:
+    layout = read_layout(contents)
+    header = layout.header
+    columns = header["columns"] | (header.get("targets") or {})
+    kept = ("estimator", "n_features", "feature_names", "classes", "scaler", "nominal")
+    return {
+        "bytes": len(contents),
+        "format_version": layout.version,
+        "written_by": header["bevel"],
+        **{name: header[name] for name in kept},
+        "dates": header.get("dates", []),
+        "outputs": header.get("outputs"),
+        "n_trees": header["columns"]["tree_offset"]["length"] - 1,
+        "n_nodes": header["columns"]["left_leaves"]["length"],
+        **{name: header[name] for name in ("seed", "bags", "oob_score")},
+        "parameters": _changed(header["parameters"], kind),
+        "columns": [_column(name, each, layout) for name, each in columns.items()],
+        "other_sections": _others(layout, columns),
+    }
+
+
+def _changed(parameters: Mapping[str, Any], kind: StorableKind) -> dict[str, Any]:
+    """Parameters that are not at their defaults, as the file has them."""
+    defaults = {name: each.default for name, each in kind.parameters.items()}
+    return {name: value for name, value in parameters.items() if value != defaults[name]}
+
+
+def _column(name: str, described: Mapping[str, Any], layout: Layout) -> dict[str, Any]:
+    n_bytes = sum(layout.section(f"{name}.{part}").nbytes for part in described["parts"])
+    kept = {field: described[field] for field in ("encoding", "dtype", "length")}
+    return {"name": name, **kept, "bytes": n_bytes}
+
+
+def _others(layout: Layout, columns: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Sections that are not parts of columns."""
+    return [
+        {"name": each.name, "dtype": each.dtype.str, "length": each.length, "bytes": each.nbytes}
+        for each in layout.sections.values()
+        if each.name.split(".")[0] not in columns
+    ]

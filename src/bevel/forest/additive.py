@@ -12,7 +12,7 @@ from bevel import _core
 from bevel._types import AnyFloats, Floats
 from bevel.data.encoding import Reading
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
-from bevel.forest.records.boosting_record import BoostingRecord
+from bevel.forest.records import BoostingRecord
 
 __all__ = [
     "LARGEST_BASELINE",

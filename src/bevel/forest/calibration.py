@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import AnyInts, Floats
-from bevel.data.weighted_mean import mean_and_noise, weighted_mean
+from bevel.data.row_weights import mean_and_noise, weighted_mean
 from bevel.forest.row_blocks import row_blocks
 
 __all__ = ["POWERS", "choose_power", "power_losses", "power_of_least_loss", "raise_to_power"]

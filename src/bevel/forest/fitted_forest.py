@@ -20,13 +20,10 @@ from bevel.errors import SeveralOutputsError, join_names
 from bevel.forest.additive import Additive
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.outputs import Outputs, forest_of_output
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records.family_record import FamilyRecord
-from bevel.forest.records.isolation import Isolation
-from bevel.forest.records.rotation_record import RotationRecord
-from bevel.forest.records.survival_record import SurvivalRecord
+from bevel.forest.quantiles import KeptTargets
+from bevel.forest.records import FamilyRecord, Isolation, RotationRecord, SurvivalRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 

@@ -2,32 +2,143 @@
 
 Nodes of all trees lie one after another. Within a tree they are in preorder, so that the left child
 of node i is i + 1; only right children are stored. Fields marked N have one entry per node;
-`bevel.forest.forest_fields` has the lengths and types of all arrays.
+`FOREST_FIELDS` has the lengths and types of all arrays.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Self
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Array
+from bevel._types import Array, Ints64
 from bevel.errors import SlimForestError
-from bevel.forest.forest_fields import FOREST_FIELDS
-from bevel.forest.overview import overview_lines, overview_title
 from bevel.html_table import html_table, html_text
 
 if TYPE_CHECKING:
     from bevel.text import TreeRules, Vocabulary
 
-__all__ = ["FlatForest", "TreeView", "check_forest"]
+__all__ = [
+    "FOREST_FIELDS",
+    "FlatForest",
+    "ForestField",
+    "TreeView",
+    "check_forest",
+    "gather",
+    "join_all",
+    "join_forests",
+    "overview_lines",
+    "overview_title",
+    "spread_columns",
+    "take_trees",
+    "tree_complexities",
+    "tree_depths",
+]
 
+# The table of the arrays of a flat forest: types, lengths and uses.
+#
+# File columns, slim forests, joined forests and subforests follow from it.
+# `cpp/bevel/forest/forest_fields.h` is the same table in C++; a test compares them.
+
+
+class ForestField(NamedTuple):
+    """One array of a flat forest.
+
+    Attributes
+    ----------
+    dtype : str
+        NumPy's name of the type.
+    per : str
+        What there are values for. A set is a set of levels, a word 32 bits of one. An axis is a
+        direction that the nodes of a tree share. Outputs are counted where there are several, and
+        in regression each leaf has a value for each of them.
+    kind : str
+        "values": one value each. "offsets": where the things that each one owns begin, then where
+        the last ones end. "optional": one value each, or none at all. "regression": one value each
+        in a regression with one output, else none at all.
+    use : str
+        Arrays for "analysis" are empty in a slim forest.
+    """
+
+    dtype: str
+    per: Literal[
+        "tree", "node", "entry", "set", "word", "axis", "axis_entry", "output", "leaf_output"
+    ]
+    kind: Literal["values", "offsets", "optional", "regression"] = "values"
+    use: Literal["prediction", "analysis"] = "prediction"
+
+
+# In the order of the fields of FlatForest, which is that of the columns of a file.
+FOREST_FIELDS: Mapping[str, ForestField] = {
+    "tree_offset": ForestField("<i8", "tree", "offsets"),
+    "right": ForestField("<i4", "node"),
+    "threshold": ForestField("<f4", "node"),
+    "flags": ForestField("|u1", "node"),
+    "gain": ForestField("<f4", "node", "optional", "analysis"),
+    "weight": ForestField("<f4", "node", "optional", "analysis"),
+    "entry_offset": ForestField("<i8", "node", "offsets"),
+    "entry_index": ForestField("<i4", "entry"),
+    "entry_weight": ForestField("<f4", "entry"),
+    "entry_p_value": ForestField("<f4", "entry", "optional", "analysis"),
+    "leaf_value": ForestField("<f8", "node", "regression"),
+    "bits_index": ForestField("<i4", "node", "optional"),
+    "bits_offset": ForestField("<i8", "set", "offsets"),
+    "bits": ForestField("<u4", "word"),
+    "rotation_offset": ForestField("<i8", "tree", "offsets"),
+    "rotation_entry_offset": ForestField("<i8", "axis", "offsets"),
+    "rotation_index": ForestField("<i4", "axis_entry"),
+    "rotation_weight": ForestField("<f4", "axis_entry"),
+    "output_classes": ForestField("<i4", "output"),
+    "output_value": ForestField("<f8", "leaf_output"),
+}
+
+
+# Summary of a forest: its kind, number of trees and size.
+
+
+def overview_title(forest: FlatForest) -> str:
+    """Short description of the forest."""
+    trees = f"{forest.n_trees:,} tree{'' if forest.n_trees == 1 else 's'}"
+    task = f"{forest.n_classes} classes" if forest.n_classes else "numbers in the leaves"
+    if forest.n_outputs > 1:
+        task += f", {forest.n_outputs} outputs"
+    return f"Flat forest of {trees}, {task}"
+
+
+def overview_lines(forest: FlatForest) -> list[tuple[str, str]]:
+    """Names and values: features, nodes, leaves, depth, memory."""
+    n_nominal = int(np.count_nonzero(forest.levels))
+    nominal = f", {n_nominal:,} of them nominal" if n_nominal else ""
+    lines = [("features", f"{forest.n_features:,}{nominal}")]
+    if forest.n_trees:
+        depth = np.maximum.reduceat(forest.depth, forest.tree_offset[:-1])
+        lines += [
+            ("nodes", f"{forest.n_nodes:,}, {forest.n_nodes / forest.n_trees:,.0f} per tree"),
+            ("leaves", f"{forest.n_leaves:,}, {forest.n_leaves / forest.n_trees:,.0f} per tree"),
+            ("depth", f"median {np.median(depth):g}, at most {int(np.max(depth))}"),
+        ]
+    lines.append(("memory", _bytes(forest.nbytes)))
+    return lines
+
+
+def _bytes(count: int) -> str:
+    for unit, size in (("GB", 1e9), ("MB", 1e6), ("kB", 1e3)):
+        if count >= size:
+            return f"{count / size:.3g} {unit}"
+    return f"{count} bytes"
+
+
+# The flat forest: a grown forest as read-only arrays, and the only thing that is saved of it.
+#
+# Nodes of all trees lie one after another. Within a tree they are in preorder, so that the left
+# child of node i is i + 1; only right children are stored. Fields marked N have one entry per node;
+# `FOREST_FIELDS` has the lengths and types of all arrays.
 
 MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
 MOST_SHOWN = 2000  # nodes of a tree that is printed
@@ -456,3 +567,203 @@ class TreeView:
         axis = forest.rotation_offset[self.index] + index - forest.n_features
         own = slice(forest.rotation_entry_offset[axis], forest.rotation_entry_offset[axis + 1])
         return forest.rotation_index[own], np.float32(weight) * forest.rotation_weight[own]
+
+
+# Blaser's complexity of a tree: its number of nodes, with its depth to break ties.
+
+
+def tree_complexities(forest: FlatForest, n_rows: int) -> npt.NDArray[np.float64]:
+    """#nodes + depth/N of each tree (thesis, formula 2.5).
+
+    Parameters
+    ----------
+    forest : FlatForest
+        The trees; slim ones will do.
+    n_rows : int
+        N, the training rows. A tree is less deep than there are rows, so that the number of nodes
+        decides first.
+    """
+    return np.asarray(np.diff(forest.tree_offset) + tree_depths(forest) / n_rows)
+
+
+def tree_depths(forest: FlatForest) -> npt.NDArray[np.int32]:
+    """Splits above the deepest leaf of each tree."""
+    return np.asarray(np.maximum.reduceat(forest.depth, forest.tree_offset[:-1]))
+
+
+# Forests as one, such as the trees of an earlier fit and those that a warm start adds.
+
+
+def join_all(forests: Sequence[FlatForest]) -> FlatForest:
+    """Forest of the trees of one or more forests, see `join_forests`."""
+    while len(forests) > 1:  # neighbours first, so that an array is copied a few times only
+        pairs = [forests[k : k + 2] for k in range(0, len(forests), 2)]
+        forests = [join_forests(*pair) if len(pair) == 2 else pair[0] for pair in pairs]
+    return forests[0]
+
+
+def spread_columns(
+    forest: FlatForest,
+    columns: npt.NDArray[np.intp],
+    levels: npt.NDArray[np.int32],
+    medians: npt.NDArray[np.float32],
+) -> FlatForest:
+    """A forest of values that was grown on some columns of a table, as a forest of the table.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        Without classes.
+    columns : ndarray of int
+        The columns of the table that it was grown on, ascending.
+    levels, medians : ndarray
+        Of all columns of the table.
+    """
+    index = forest.entry_index
+    is_axis = index >= forest.n_features
+    axis = index - forest.n_features + len(levels)
+    spread = np.where(is_axis, axis, columns.take(index, mode="clip"))
+    return replace(
+        forest,
+        n_features=len(levels),
+        levels=levels,
+        medians=medians,
+        entry_index=spread.astype(np.int32),
+        rotation_index=columns.take(forest.rotation_index).astype(np.int32),
+    )
+
+
+def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
+    """Forest of the trees of both, grown on the same columns and classes; slim if one of them is.
+
+    A forest with the gains of some trees only has no importances.
+    """
+    if first.is_slim != second.is_slim:
+        first, second = first.slim(), second.slim()
+    joined = {}
+    for name, array in first.arrays().items():
+        joined[name] = np.concatenate(_aligned(name, array, second.arrays()[name], first, second))
+    return FlatForest(first.n_features, first.n_classes, first.levels, first.medians, **joined)
+
+
+def _aligned(
+    name: str, one: Array, other: Array, first: FlatForest, second: FlatForest
+) -> tuple[Array, Array]:
+    """Two arrays ready to be laid end to end."""
+    if FOREST_FIELDS[name].kind == "offsets":
+        return one[:-1], one[-1] + other
+    if name == "bits_index":
+        return _join_bits_index(first, second)
+    if name == "output_classes":
+        return one, other[:0]
+    if name == "entry_p_value":
+        return _join_p_values(first, second)
+    return one, other
+
+
+def _join_p_values(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
+    """p-values of both forests; NaN for the forest that has not recorded any."""
+    recorded = [len(f.entry_p_value) > 0 for f in (first, second)]
+    one, other = (
+        f.entry_p_value
+        if is_recorded or not any(recorded)
+        else np.full(len(f.entry_index), np.nan, np.float32)
+        for f, is_recorded in zip((first, second), recorded, strict=True)
+    )
+    return one, other
+
+
+def _join_bits_index(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
+    """Bitsets of the second forest follow those of the first; both empty if neither has any."""
+    if len(first.bits_index) == len(second.bits_index) == 0:
+        return first.bits_index, second.bits_index
+    one, other = (
+        f.bits_index if len(f.bits_index) else np.full(f.n_nodes, -1, np.int32)
+        for f in (first, second)
+    )
+    shift = len(first.bits_offset) - 1
+    return one, np.where(other >= 0, other + np.int32(shift), other)
+
+
+# A forest made of some of another's trees.
+
+
+def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
+    """Forest of the given trees, in the given order.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        Forest to take them from.
+    trees : array-like of int
+        Numbers of the trees, from 0.
+    """
+    owners = _owners(forest, np.asarray(trees, dtype=np.int64))
+    taken: dict[str, Any] = _take_bitsets(forest, owners["node"])
+    for name, array in FOREST_FIELDS.items():
+        if name in taken:
+            continue
+        take = _take_offset if array.kind == "offsets" else _take
+        taken[name] = take(getattr(forest, name), owners[array.per])
+    return replace(forest, **taken)
+
+
+def _owners(forest: FlatForest, trees: Ints64) -> dict[str, list[slice]]:
+    """Slices of the trees, their nodes, entries and axes, by the words of `ForestField.per`."""
+    runs = _runs(trees)
+    nodes = _owned(forest.tree_offset, runs)
+    axes = _owned(forest.rotation_offset, runs)
+    return {
+        "tree": runs,
+        "node": nodes,
+        "entry": _owned(forest.entry_offset, nodes),
+        "axis": axes,
+        "axis_entry": _owned(forest.rotation_entry_offset, axes),
+        "output": [slice(None)],
+        "leaf_output": _leaf_outputs(forest, runs),
+    }
+
+
+def _leaf_outputs(forest: FlatForest, runs: list[slice]) -> list[slice]:
+    """Slices of the leaf values of runs of trees: n nodes have (n + trees) / 2 leaves."""
+    first = (forest.tree_offset + np.arange(forest.n_trees + 1)) // 2 * len(forest.output_classes)
+    return _owned(first, runs)
+
+
+def _runs(trees: Ints64) -> list[slice]:
+    """Consecutive trees as slices, since their entries are consecutive too."""
+    ends = np.flatnonzero(np.diff(trees) != 1) + 1
+    return [slice(int(run[0]), int(run[-1]) + 1) for run in np.split(trees, ends) if len(run)]
+
+
+def _owned(offset: Ints64, owners: list[slice]) -> list[slice]:
+    """Slices of the entries that runs of owners own."""
+    return [slice(int(offset[run.start]), int(offset[run.stop])) for run in owners]
+
+
+def _take(array: Array, runs: list[slice]) -> Array:
+    """The array at the runs; an array that the forest does not keep stays empty."""
+    return np.concatenate([array[run] for run in runs]) if len(array) and runs else array[:0]
+
+
+def _take_offset(offset: Ints64, owners: list[slice]) -> Ints64:
+    return np.concatenate((np.zeros(1, np.int64), np.cumsum(_take(np.diff(offset), owners))))
+
+
+def gather(offset: Ints64, owners: Ints64) -> tuple[Ints64, Ints64]:
+    """Positions of the entries of the owners, one owner after another, and the new offsets."""
+    length = offset[owners + 1] - offset[owners]  # work proportional to the number of owners
+    start = np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+    shift = np.repeat(offset[owners] - start[:-1], length)
+    return shift + np.arange(start[-1]), start
+
+
+def _take_bitsets(forest: FlatForest, nodes: list[slice]) -> dict[str, Array]:
+    """Bitsets of the nodes, numbered anew in the order of the nodes that use them."""
+    index = _take(forest.bits_index, nodes)
+    used = index >= 0
+    words, offset = gather(forest.bits_offset, index[used].astype(np.int64))
+    renumbered = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)
+    if not used.any():
+        renumbered = np.empty(0, np.int32)
+    return {"bits_index": renumbered, "bits_offset": offset, "bits": forest.bits[words]}

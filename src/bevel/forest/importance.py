@@ -1,17 +1,23 @@
-"""Importance of features from the gains of the splits that use them."""
+"""Importance of features from the splits that use them: gains, and directions of effects."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 
 from bevel._types import Floats
-from bevel.forest.flat_forest import FlatForest
+from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
-__all__ = ["gain_importances", "gain_shares"]
+__all__ = [
+    "SplitSigns",
+    "gain_importances",
+    "gain_shares",
+    "split_signs",
+]
 
 
 def gain_importances(forest: FlatForest, *, normalised: bool = True) -> Floats:
@@ -79,3 +85,158 @@ def _divide(
 def _sums(place: npt.NDArray[np.integer[Any]], amount: Floats, n_places: int) -> Floats:
     """Sum the amounts that belong to each place."""
     return np.asarray(np.bincount(place, amount, minlength=n_places), dtype=np.float64)
+
+
+# Signs of splits: whether the prediction rises or falls along each feature.
+
+NODES_AT_ONCE, MOST_MEANS = 2**15, 2**20  # limits of a batch of small trees
+
+
+class SplitSigns(NamedTuple):
+    """Variance removed by splits, with and without sign; K outputs, p features.
+
+    Attributes
+    ----------
+    net : ndarray of shape (K, p)
+        Variance that splits remove of each output, counted as positive where the output rises with
+        the feature and as negative where it falls.
+    total : ndarray of shape (K, p)
+        Variance removed, all counted as positive: `net / total` is between -1 and 1.
+    """
+
+    net: Floats
+    total: Floats
+
+
+def split_signs(forest: FlatForest, n_outputs: int = 1) -> SplitSigns:
+    """Whether outputs rise or fall with each feature, over all splits that use it.
+
+    A split removes variance of an output in proportion to the squared difference of the means of
+    its sides. It is divided among the features of the direction as gains are, by absolute weights;
+    its sign is that of the difference times that of the weight. Splits by levels do not count.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        Classifier, whose outputs are the class shares, or regressor. Must not be slim.
+    n_outputs : int, default=1
+        Outputs of an additive forest: tree t belongs to output t % n_outputs.
+    """
+    forest.check_not_slim("direction")
+    shape = (forest.n_classes or n_outputs, forest.n_features)
+    net, total = np.zeros(shape), np.zeros(shape)
+    for trees in _batches(forest):
+        _add_trees(forest, trees, net, total)
+    return SplitSigns(net, total)
+
+
+def _batches(forest: FlatForest) -> list[range]:
+    """Neighbouring trees that have few nodes together, or one tree each."""
+    batch = forest.tree_offset[:-1] // NODES_AT_ONCE
+    ends = [*np.flatnonzero(np.diff(batch)).tolist(), forest.n_trees - 1]
+    starts = [0, *(end + 1 for end in ends[:-1])]
+    return [range(start, end + 1) for start, end in zip(starts, ends, strict=True)]
+
+
+def _add_trees(forest: FlatForest, trees: range, net: Floats, total: Floats) -> None:
+    offset = forest.tree_offset[trees.start : trees.stop + 1]
+    first, end = int(offset[0]), int(offset[-1])
+    tree = np.repeat(np.arange(len(trees)), np.diff(offset))
+    root = (offset[:-1] - first)[tree]
+    right = forest.right[first:end]
+    by_levels = forest.flags[first:end] & CATEGORY_NODE != 0
+    weight = forest.weight[first:end].astype(np.float64)
+    whole = weight[root]  # zero where weights are too small for float32
+    weight /= np.where(whole > 0.0, whole, 1.0)
+    split = np.flatnonzero((right >= 0) & ~by_levels)
+    if not len(split):
+        return
+    left_child, right_child = split + 1, (root + right)[split]
+    both = weight[left_child] + weight[right_child]
+    size = weight[left_child] * weight[right_child] / np.where(both > 0.0, both, 1.0)
+    shares = _shares_of_features(forest, trees, first + split, tree[split])
+    if forest.n_classes == 0:
+        own = (trees.start + tree[split]) % len(net)
+    step = max(1, MOST_MEANS // len(right)) if forest.n_classes else 1
+    for start in range(0, len(net), step):
+        some = slice(start, min(start + step, len(net)))
+        means = _node_means(forest, slice(first, end), weight, root, some)
+        change = means[right_child] - means[left_child]
+        removed = size[:, None] * change * np.abs(change)
+        if forest.n_classes == 0:
+            removed[own != start] = 0.0
+        net[some] += (shares @ removed).T
+        total[some] += (abs(shares) @ np.abs(removed)).T
+
+
+def _node_means(
+    forest: FlatForest,
+    nodes: slice,
+    weight: Floats,
+    root: npt.NDArray[np.int64],
+    outputs: slice,
+) -> Floats:
+    """Mean of the outputs over the leaves below each node: nodes x outputs."""
+    is_leaf = forest.right[nodes] < 0
+    sums = np.zeros((len(is_leaf), outputs.stop - outputs.start))
+    if forest.n_classes == 0:
+        # Around one leaf of the tree, so that large targets with small differences keep digits.
+        value = forest.leaf_value[nodes]
+        leaf = np.flatnonzero(is_leaf)
+        centre = value[leaf[np.searchsorted(leaf, root)]]
+        sums[:, 0] = np.where(is_leaf, (value - centre) * weight, 0.0)
+    else:
+        offset = forest.entry_offset[nodes.start : nodes.stop + 1]
+        entries = slice(offset[0], offset[-1])
+        owner = np.repeat(np.arange(len(is_leaf)), np.diff(offset))
+        label = forest.entry_index[entries]
+        used = is_leaf[owner] & (label >= outputs.start) & (label < outputs.stop)
+        share = forest.entry_weight[entries][used].astype(np.float64)
+        sums[owner[used], label[used] - outputs.start] = share * weight[owner[used]]
+    last = forest.subtree_end[nodes] - nodes.start
+    below = _between(np.where(is_leaf, weight, 0.0)[:, None], last)
+    return np.asarray(_between(sums, last) / np.where(below > 0.0, below, 1.0))
+
+
+def _between(values: Floats, last: npt.NDArray[np.int64]) -> Floats:
+    """Sums from each node to the end of its subtree, which preorder keeps together."""
+    summed = np.concatenate([np.zeros((1, values.shape[1])), np.cumsum(values, axis=0)])
+    return np.asarray(summed[last] - summed[:-1])
+
+
+def _shares_of_features(
+    forest: FlatForest,
+    trees: range,
+    split: npt.NDArray[np.int64],
+    tree: npt.NDArray[np.int64],
+) -> sp.csr_matrix:
+    """Share of each feature in the direction of each split, with its sign: p x splits."""
+    p = forest.n_features
+    first_axis = forest.rotation_offset[trees.start : trees.stop + 1]
+    n_axes = int(first_axis[-1] - first_axis[0])
+    begin = forest.entry_offset[split]
+    count = forest.entry_offset[split + 1] - begin
+    owner = np.repeat(np.arange(len(split)), count)
+    entry = (begin - np.cumsum(count) + count)[owner] + np.arange(len(owner))
+    value = _signed_shares(forest.entry_weight[entry], owner, len(split))
+    place = forest.entry_index[entry].astype(np.int64)
+    if n_axes:  # axes are counted in each tree
+        place += np.where(place >= p, (first_axis[:-1] - first_axis[0])[tree[owner]], 0)
+    shares = sp.csr_matrix((value, (place, owner)), shape=(p + n_axes, len(split)))
+    if not n_axes:
+        return shares
+    offset = forest.rotation_entry_offset[first_axis[0] : first_axis[-1] + 1]
+    own = slice(int(offset[0]), int(offset[-1]))
+    axis = np.repeat(np.arange(n_axes), np.diff(offset))
+    value = _signed_shares(forest.rotation_weight[own], axis, n_axes)
+    through = sp.csr_matrix((value, (forest.rotation_index[own], axis)), shape=(p, n_axes))
+    return sp.csr_matrix(shares[:p] + through @ shares[p:])
+
+
+def _signed_shares(
+    weight: npt.NDArray[np.float32], owner: npt.NDArray[np.int64], n_owners: int
+) -> Floats:
+    """Weights as shares of the absolute weights of their owner."""
+    exact = weight.astype(np.float64)
+    whole = np.bincount(owner, np.abs(exact), n_owners)
+    return np.asarray(exact / np.where(whole > 0.0, whole, 1.0)[owner])

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from bevel._types import Floats, Ints32, Ints64, Target
 from bevel.data.row_weights import SMALLEST_SHARE
 from bevel.forest.bags import Bags
-from bevel.forest.flat_forest import FlatForest
+from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.subforest import take_trees
 
 __all__ = ["LeafRows", "agrees_with_leaves", "collect_leaf_rows"]
 

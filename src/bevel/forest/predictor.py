@@ -19,10 +19,16 @@ from bevel._types import AnyFloats, Float32s, Floats, Ints32
 from bevel.data.encoding import Reading
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.calibration import raise_to_power
-from bevel.forest.flat_forest import FlatForest
+from bevel.forest.flat_forest import FlatForest, gather
 from bevel.forest.row_blocks import row_blocks
 
-__all__ = ["NumberTooLargeError", "PackedPredictor", "RowPredictor", "most_probable_classes"]
+__all__ = [
+    "NumberTooLargeError",
+    "PackedPredictor",
+    "RowPredictor",
+    "most_probable_classes",
+    "tree_predictions",
+]
 
 
 class NumberTooLargeError(ValueError):
@@ -255,3 +261,28 @@ def most_probable_classes(probabilities: Floats, output_classes: Ints32) -> Ints
 def _check(is_within: bool) -> None:
     if not is_within:
         raise NumberTooLargeError
+
+
+def tree_predictions(
+    forest: FlatForest, leaves: npt.NDArray[np.int64], hard: bool
+) -> npt.NDArray[np.float64]:
+    """Prediction of each leaf, with one more axis: one column for each class, or one for the value.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        The trees.
+    leaves : ndarray of int64, any shape
+        Leaves, counted over the whole forest.
+    hard : bool
+        Whether trees vote for a class instead of giving its share.
+    """
+    if forest.n_classes == 0:
+        return forest.leaf_value[leaves][..., None]
+    shares = np.zeros((leaves.size, forest.n_classes))
+    entries, offset = gather(forest.entry_offset, leaves.ravel())
+    leaf = np.repeat(np.arange(leaves.size), np.diff(offset))
+    shares[leaf, forest.entry_index[entries]] = forest.entry_weight[entries]
+    if hard:
+        shares = np.eye(forest.n_classes)[shares.argmax(axis=1)]
+    return shares.reshape(*leaves.shape, -1)

@@ -1,20 +1,150 @@
-"""Conditional quantiles: quantiles of the training targets under a row's forest weights."""
+"""Conditional quantiles: quantiles of the training targets under a row's forest weights.
+
+The training targets of each leaf are stored beside a forest.
+"""
 
 from __future__ import annotations
 
 import numbers
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Floats
+from bevel.data.row_weights import LARGEST_WEIGHT
 from bevel.errors import wrong_type, wrong_value
-from bevel.forest.kept_targets import KeptTargets
+from bevel.forest.flat_forest import FlatForest, gather
+from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
 
-__all__ = ["blocks_of_rows", "conditional_quantiles", "interval_levels", "read_levels"]
+__all__ = [
+    "KeptTargets",
+    "blocks_of_rows",
+    "conditional_quantiles",
+    "interval_levels",
+    "join_targets",
+    "keep_targets",
+    "read_levels",
+    "take_targets",
+]
+
+# The training targets of each leaf, stored beside a forest to predict quantiles.
+
+
+@dataclass(frozen=True, eq=False)
+class KeptTargets:
+    """Training targets, ascending, and which of them are in each leaf.
+
+    Attributes
+    ----------
+    value : ndarray of float64, shape (n,)
+        Targets of the training rows, ascending.
+    weight : ndarray of float64, shape (n,)
+        Weights of these rows; empty if all are one.
+    offset : ndarray of int64, shape (n_nodes + 1,)
+        First member of each node of the forest; splits have none.
+    row : ndarray of int32
+        Members: positions in `value`, as often as they are in the bag of the tree.
+    """
+
+    value: Floats
+    weight: Floats
+    offset: npt.NDArray[np.int64]
+    row: npt.NDArray[np.int32]
+
+    def __reduce__(self) -> tuple[Callable[..., KeptTargets], tuple[Any, ...]]:
+        """Pickle what the constructor takes, without what follows from it."""
+        return _restored, tuple(getattr(self, field.name) for field in fields(self))
+
+    def __getstate__(self) -> dict[str, Any]:
+        """State for formats such as skops, which write and set a state."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        vars(self).update(vars(_restored(*(state[field.name] for field in fields(self)))))
+
+    @cached_property
+    def leaf_rows(self) -> LeafRows:
+        """The rows of each leaf, where rows are numbered by ascending target."""
+        weight = self.weight[self.row] if len(self.weight) else self.weight
+        return LeafRows(self.offset, self.row, weight, len(self.value))
+
+
+def _restored(*values: Any) -> KeptTargets:
+    """Targets from a pickle or a state; ValueError if members are not among them, or not finite."""
+    targets = KeptTargets(*values)
+    weight = targets.weight
+    sound = np.isfinite(targets.value).all() and ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all()
+    offset, row, n_rows = targets.offset, targets.row, len(targets.value)
+    rises = offset[0] == 0 and offset[-1] == len(row) and bool((np.diff(offset) >= 0).all())
+    within = len(row) == 0 or (row.min() >= 0 and row.max() < n_rows)
+    if not (sound and rises and within and len(weight) in (0, n_rows)):
+        raise ValueError(
+            f"Targets in a pickle must be finite and members of {n_rows} rows; got a damaged one. "
+            "Copy the pickle again."
+        )
+    return targets
+
+
+def keep_targets(leaf_rows: LeafRows, target: Floats, weights: Floats | None) -> KeptTargets:
+    """Targets of the rows in each leaf.
+
+    Parameters
+    ----------
+    leaf_rows : LeafRows
+        Rows in the leaves of a forest for regression.
+    target : ndarray of float64, shape (n,)
+        Targets of the training rows.
+    weights : ndarray of float64 or None
+        Weights of the training rows.
+    """
+    weight = np.empty(0) if weights is None else weights
+    return _ascending(KeptTargets(target, weight, leaf_rows.offset, leaf_rows.row))
+
+
+def _ascending(targets: KeptTargets) -> KeptTargets:
+    """Renumber the rows by ascending target."""
+    order = targets.value.argsort(kind="stable")
+    rank = np.empty(len(order), np.int32)
+    rank[order] = np.arange(len(order), dtype=np.int32)
+    weight = targets.weight[order] if len(targets.weight) else targets.weight
+    return KeptTargets(targets.value[order], weight, targets.offset, rank[targets.row])
+
+
+def take_targets(
+    targets: KeptTargets, forest: FlatForest, trees: npt.NDArray[np.int64]
+) -> KeptTargets:
+    """Targets of some of the trees of `forest`, in the given order."""
+    nodes, _ = gather(forest.tree_offset, trees)
+    members, offset = gather(targets.offset, nodes)
+    return KeptTargets(targets.value, targets.weight, offset, targets.row[members])
+
+
+def join_targets(first: KeptTargets, second: KeptTargets) -> KeptTargets:
+    """Targets of two forests that are joined, which may have been grown on different rows."""
+    offset = np.concatenate((first.offset[:-1], first.offset[-1] + second.offset))
+    if _same(first.value, second.value) and _same(first.weight, second.weight):
+        row = np.concatenate((first.row, second.row))
+        return KeptTargets(first.value, first.weight, offset, row)
+    value = np.concatenate((first.value, second.value))
+    row = np.concatenate((first.row, second.row + np.int32(len(first.value))))
+    return _ascending(KeptTargets(value, _join_weights(first, second), offset, row))
+
+
+def _same(one: Floats, other: Floats) -> bool:
+    return np.array_equal(one, other)
+
+
+def _join_weights(first: KeptTargets, second: KeptTargets) -> Floats:
+    if len(first.weight) == len(second.weight) == 0:
+        return first.weight
+    weights = (t.weight if len(t.weight) else np.ones(len(t.value)) for t in (first, second))
+    return np.concatenate(tuple(weights))
 
 
 # Rows x trees of one call into the core: half a second or less, so that Ctrl-C is noticed soon.

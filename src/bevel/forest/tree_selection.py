@@ -19,9 +19,8 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Target
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.predictor import PackedPredictor
+from bevel.forest.predictor import PackedPredictor, tree_predictions
 from bevel.forest.training_rows import TrainingRows
-from bevel.forest.tree_predictions import tree_predictions
 
 __all__ = ["best_subset", "pair_errors"]
 

@@ -5,7 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
-from bevel.parameters.constraints import (
+from bevel.parameters.forest_parameters import (
+    CLASSIFIER_PARAMETERS,
+    CONSTRAINT_PARAMETERS,
+    MOST_MODELS,
+)
+from bevel.parameters.parameter import (
     Flag,
     Function,
     Integer,
@@ -15,8 +20,6 @@ from bevel.parameters.constraints import (
     Special,
     StrOptions,
 )
-from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
-from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
 
 __all__ = ["BOOSTING_CLASSIFIER_PARAMETERS", "BOOSTING_REGRESSOR_PARAMETERS"]
 

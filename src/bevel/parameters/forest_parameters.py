@@ -13,8 +13,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from bevel.data.scaling import SCALES
-from bevel.parameters.attributes import ATTRIBUTES
-from bevel.parameters.constraints import (
+from bevel.parameters.parameter import (
+    ATTRIBUTES,
     Flag,
     Function,
     Integer,
@@ -25,20 +25,58 @@ from bevel.parameters.constraints import (
     Special,
     StrOptions,
 )
-from bevel.parameters.feature_constraints import CONSTRAINT_PARAMETERS
-from bevel.parameters.purity import PURITY
-from bevel.training.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
-from bevel.training.rotation_ensemble.weights import WEIGHTINGS
+from bevel.training.options import CLASS_CRITERIA, NUMBER_CRITERIA
+from bevel.training.rotation_ensemble import WEIGHTINGS
 
 __all__ = [
     "CLASSIFIER_PARAMETERS",
+    "CONSTRAINT_PARAMETERS",
+    "ISOLATION_PARAMETERS",
     "MOST_MODELS",
+    "PURITY",
     "REGRESSOR_PARAMETERS",
     "ROTATION_CLASSIFIER_PARAMETERS",
     "ROTATION_REGRESSOR_PARAMETERS",
+    "SURVIVAL_PARAMETERS",
     "check_each",
     "documented",
 ]
+
+PURITY = Parameter(
+    "split_pure_nodes",
+    False,
+    [Flag()],
+    "Whether nodes of a single target are split too, along a drawn direction at a random cut. "
+    "Leaves then have fewer rows than `min_samples_split` if directions tell them apart, as in "
+    "Lin and Jeon's Proposition 2. Predictions stay the same.",
+)
+
+
+CONSTRAINT_PARAMETERS = [
+    Parameter(
+        "monotonic_cst",
+        None,
+        [NoneOption(), Special("1, -1 or 0 for each column, or a dict by name")],
+        "1 for columns that predictions must not fall with, -1 for those they must not rise with, "
+        "0 for the others; or a dict with the constrained columns by name. Holds for the predicted "
+        "value, and with two classes for the probability of the second one. Missing values are "
+        "not compared.",
+        "Write for example monotonic_cst={'age': 1}.",
+    ),
+    Parameter(
+        "interaction_cst",
+        None,
+        [
+            NoneOption(),
+            Special('"pairwise", "no_interactions", or a sequence of sets of columns'),
+        ],
+        "Sets of columns, by position or name, that may be combined in a direction and follow each "
+        "other on a path; columns that no set names form one more. "
+        '"no_interactions": every column alone. "pairwise": any two.',
+        "Write for example interaction_cst=[{0, 1}, {2, 3, 4}].",
+    ),
+]
+
 
 # Trees, or models of an ensemble: their number alone, without any splits, takes 1 GB.
 MOST_MODELS = 10**6
@@ -450,3 +488,135 @@ def _entry(parameter: Parameter) -> str:
     head = f"{parameter.name} : {parameter.required}, default={parameter.default!r}\n"
     body = textwrap.fill(parameter.meaning, width=91)
     return head + textwrap.indent(body, "    ") + "\n"
+
+
+def _by_name(*parameters: Parameter) -> Mapping[str, Parameter]:
+    return {parameter.name: parameter for parameter in parameters}
+
+
+ISOLATION_PARAMETERS = _by_name(
+    replace(
+        REGRESSOR_PARAMETERS["n_estimators"],
+        default=100,
+        meaning="Number of trees. More of them steady the scores; training, prediction and memory "
+        "grow in proportion.",
+    ),
+    Parameter(
+        "projection",
+        "auto",
+        [Special("a name, an object of bevel.projections, or a list of them")],
+        "Where the one direction of a node comes from; it must not look at a target. "
+        '"auto" combines √p features, at least two, with normal coefficients; '
+        "`P.Gaussian(n_features=1.0)` all of them, which is the extended isolation forest at full "
+        'extension; "axis" takes a single feature, as the isolation forest does.',
+        'Use "auto", "gaussian", "sparse" or "axis".',
+    ),
+    Parameter(
+        "max_samples",
+        "auto",
+        [StrOptions(("auto",)), Integer(1), Real("(0, 1]")],
+        'Rows drawn for each tree; a float is a share of the training rows. "auto" is 256, or all '
+        "rows if there are fewer.",
+        'Use "auto" for 256 rows.',
+    ),
+    Parameter(
+        "contamination",
+        "auto",
+        [StrOptions(("auto",)), Number("(0, 0.5]")],
+        'Share of outliers among the training rows, from which `offset_` follows. "auto" is an '
+        "offset of -0.5, as in the original paper.",
+        'Use "auto", or a share such as 0.05.',
+    ),
+    Parameter(
+        "max_features",
+        1.0,
+        [Integer(1), Real("(0, 1]")],
+        "Columns drawn for each tree, without replacement; a float is a share of them. Directions "
+        "of the tree combine its columns only.",
+        "Use 1.0 for all columns.",
+    ),
+    Parameter(
+        "bootstrap",
+        False,
+        [Flag()],
+        "Whether the rows of a tree are drawn with replacement.",
+    ),
+    replace(
+        REGRESSOR_PARAMETERS["scale"],
+        meaning="How features are made comparable before they are combined; learned on the "
+        'training rows and applied inside predict. "minmax" and "minmax_clip" (cut to the training '
+        'range), "standard", "quantile" (5 to 95 %, outliers dampened), "rank" and '
+        '"relative_rank". "auto" scales only when features that may be in different units are '
+        'combined, by "standard", which leaves outliers where they are.',
+    ),
+    REGRESSOR_PARAMETERS["categorical_features"],
+    *(
+        REGRESSOR_PARAMETERS[name]
+        for name in ("n_jobs", "random_state", "warm_start", "verbose", "callback")
+    ),
+)
+
+
+_OWN = {
+    "projection": replace(
+        REGRESSOR_PARAMETERS["projection"],
+        meaning='Where candidate directions come from. "auto" tries, at each node, the '
+        "directions of a Cox model and of partial least squares, √p sparse combinations and √p "
+        "single features. "
+        '"axis" gives random survival forests; "cox" fits a Cox model to the rows of each node; '
+        '"sparse", "combination", "gaussian", "rotation", "multirotation" and "principal" combine '
+        'features; "lda", "pls", "cca" and `P.Ridge(tune="gcv")` are fitted to the log-rank scores '
+        "of the node; a list evaluates the candidates of all its members. See "
+        "`bevel.projections`.",
+    ),
+    "criterion": Parameter(
+        "criterion",
+        "log_rank",
+        [StrOptions(("log_rank", "log_rank_score"))],
+        'Statistic by which cuts are compared. "log_rank" is the log-rank statistic of the two '
+        'sides. "log_rank_score" is that of the log-rank scores of the node (Hothorn and Lausen '
+        "2003), which is faster in large nodes.",
+    ),
+    "min_samples_split": replace(
+        REGRESSOR_PARAMETERS["min_samples_split"],
+        default=20,
+        accepts=[Integer(2), Real("(0, 1]")],
+        meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
+    ),
+    "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=10),
+    "competing_risks": Parameter(
+        "competing_risks",
+        False,
+        [Flag()],
+        "Whether events have causes, numbered from 1 on: who has an event of one cause is no "
+        "longer at risk of the others. Splits add up the log-rank statistics of all causes; leaves "
+        "hold the hazards of each. `predict_cumulative_incidence_function` gives the chance of an "
+        "event of one cause; risks, survival curves and scores are of all causes together.",
+    ),
+    "oob_score": replace(
+        REGRESSOR_PARAMETERS["oob_score"],
+        meaning="Whether to estimate the concordance from the rows out of each tree's bag; a "
+        "function of y as a structured array and of the risks replaces it.",
+    ),
+}
+_LEFT_OUT = (
+    "min_impurity_decrease",
+    "split_pure_nodes",
+    "keep_targets",
+    "monotonic_cst",
+    "interaction_cst",
+)
+
+
+def _in_order() -> dict[str, Parameter]:
+    """As in the signature: after the columns comes what the events are."""
+    found: dict[str, Parameter] = {}
+    for name, parameter in REGRESSOR_PARAMETERS.items():
+        if name not in _LEFT_OUT:
+            found[name] = _OWN.get(name, parameter)
+        if name == "categorical_features":
+            found["competing_risks"] = _OWN["competing_risks"]
+    return found
+
+
+SURVIVAL_PARAMETERS: dict[str, Parameter] = _in_order()

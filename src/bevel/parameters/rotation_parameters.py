@@ -5,15 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bevel.parameters.constraints import (
-    Flag,
-    Integer,
-    NoneOption,
-    Parameter,
-    Special,
-    StrOptions,
-)
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
+from bevel.parameters.parameter import Flag, Integer, NoneOption, Parameter, Special, StrOptions
 
 __all__ = [
     "BOOSTING_CLASSIFIER",

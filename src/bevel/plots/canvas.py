@@ -1,14 +1,17 @@
 """The common style of all plots, and the axes they are drawn on: given ones or new ones.
 
 New figures belong to pyplot, so that notebooks and `pyplot.show` show them; inside `detached` they
-do not. Their constrained layout keeps labels, titles and legends inside the figure.
+do not. Their layout is constrained: labels, titles and legends stay inside the picture.
+
+The module also has styles for several results in one picture, names and numbers beside bars, and
+titles that state a finding.
 """
 
 import textwrap
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,13 +31,25 @@ __all__ = [
     "MARKERS",
     "RULE",
     "STYLE",
+    "course",
     "decimals_for",
     "detached",
+    "digits",
+    "largest_of",
+    "legend",
+    "line",
+    "marker",
+    "named",
     "new_figure",
     "panel",
     "panels",
+    "set_finding",
+    "shorten_name",
+    "shorten_sum",
     "text_width",
+    "value_texts",
     "wrapped",
+    "write_values",
 ]
 
 INK = "#1f2933"
@@ -210,3 +225,128 @@ def decimals_for(largest: float, digits: int = 3) -> int:
     if not np.isfinite(largest) or largest <= 0.0:
         return 0
     return int(np.clip(digits - 1 - np.floor(np.log10(largest)), 0, 12))
+
+
+# Several results in one plot: their names, and styles that differ without colour too.
+
+T = TypeVar("T")
+
+
+def named(results: T | Mapping[str, T], argument: str = "results") -> dict[str, T]:
+    """Results by name; a single one needs no name. `argument`: their name in messages."""
+    if isinstance(results, Mapping) and not results:
+        raise wrong_value(argument, "at least one", "none", "Pass one, or some by name.")
+    return dict(results) if isinstance(results, Mapping) else {"": results}
+
+
+def line(number: int) -> dict[str, Any]:
+    """Colour and dashes of line `number`."""
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": LINES[number % len(LINES)]}
+
+
+def marker(number: int) -> dict[str, Any]:
+    """Colour and marker of series `number`."""
+    return {"color": COLOURS[number % len(COLOURS)], "marker": MARKERS[number % len(MARKERS)]}
+
+
+def legend(axes: "Axes", names: Mapping[str, object], **placing: Any) -> None:
+    """A legend, unless there is a single result without a name."""
+    if any(names):
+        axes.legend(**placing)
+
+
+# Bars with long names beside them: shortened names, and numbers at the ends.
+
+LONGEST_NAME = 50  # characters
+
+
+def shorten_name(name: str, longest: int = LONGEST_NAME) -> str:
+    """The name, or its beginning and end, since column names often differ at their ends."""
+    if len(name) <= longest:
+        return name
+    end = longest // 3
+    return f"{name[: longest - end - 1]}…{name[-end:]}"
+
+
+def shorten_sum(words: str, longest: int = LONGEST_NAME) -> str:
+    """A sum of features, or its first terms as far as they fit."""
+    if len(words) <= longest:
+        return words
+    ends = [words.rfind(sign, 0, longest - 1) for sign in (" + ", " − ")]
+    return f"{words[: max(ends)]} …" if max(ends) > 0 else shorten_name(words, longest)
+
+
+def value_texts(values: NDArray[np.float64]) -> list[str]:
+    """Numbers with a common number of decimals; empty for those that are not finite."""
+    known = values[np.isfinite(values)]
+    decimals = decimals_for(float(np.abs(known).max())) if len(known) else 0
+    texts = [f"{value:.{decimals}f}".replace("-", "−") for value in values.tolist()]
+    return [text if np.isfinite(x) else "" for text, x in zip(texts, values, strict=True)]
+
+
+def write_values(axes: "Axes", values: NDArray[np.float64]) -> None:
+    """Write numbers at the ends of the bars, with a common number of decimals."""
+    for place, text in enumerate(value_texts(values)):
+        value = float(values[place])
+        if text:
+            axes.annotate(
+                text,
+                (max(value, 0.0), place),
+                (4, 0),
+                textcoords="offset points",
+                va="center",
+                fontsize=9,
+                color=FAINT,
+            )
+    axes.margins(x=0.12)
+
+
+# Titles that state the finding of a plot, wrapped to its width.
+
+LONGEST_TITLE = 46  # characters of a bold line above the narrowest bars
+MOST_WRITTEN_OUT = 1e7  # larger numbers are written with an exponent
+LEVEL = 0.02  # smaller reversals, as a share of the range, are ignored
+
+
+def set_finding(axes: "Axes", what: str, finding: str = "", longest: int = LONGEST_TITLE) -> None:
+    """Write a title above the axes: the content of the plot, and the finding."""
+    text = f"{what}: {finding}" if finding else what
+    axes.set_title("\n".join(textwrap.wrap(text, longest)), loc="left")
+
+
+def largest_of(
+    names: Sequence[str],
+    values: NDArray[np.float64],
+    doubtful: NDArray[np.bool_],
+    things: str = "feature",
+) -> str:
+    """Name of the largest value, unless it may be due to chance."""
+    if not len(values) or not np.max(values) > 0.0:
+        return ""
+    best = int(np.argmax(values))
+    if doubtful.all():
+        return f"no {things} is clear of zero"
+    return f"largest for {names[best]}" if not doubtful[best] else ""
+
+
+def course(values: NDArray[np.float64]) -> str:
+    """Shape of a curve in words: its ends, or its range."""
+    first, last = float(values[0]), float(values[-1])
+    low, high = float(np.min(values)), float(np.max(values))
+    if not high > low:
+        return f"{digits(low)} throughout"
+    falls = float(np.max(np.maximum.accumulate(values) - values)) / (high - low)
+    rises = float(np.max(values - np.minimum.accumulate(values))) / (high - low)
+    if falls <= LEVEL:
+        return f"rises from {digits(first)} to {digits(last)}"
+    if rises <= LEVEL:
+        return f"falls from {digits(first)} to {digits(last)}"
+    return f"between {digits(low)} and {digits(high)}"
+
+
+def digits(value: float) -> str:
+    """A number with three digits and a typographic minus sign."""
+    text = f"{value:.3g}"
+    if "e+" in text and abs(value) < MOST_WRITTEN_OUT:
+        text = f"{float(text):,.0f}"
+    return text.replace("-", "−")

@@ -6,9 +6,9 @@ A display combines a function of `bevel.analysis` with one of `bevel.plots`.
 from typing import TYPE_CHECKING, Any, Self
 
 from bevel.analysis import calibration, importance, principal_coordinates, shapley_values
+from bevel.plots.accuracy import calibration as reliability
 from bevel.plots.importance import importance_bars
-from bevel.plots.proximity_map import proximity_map
-from bevel.plots.reliability import calibration as reliability
+from bevel.plots.proximity import proximity_map
 from bevel.plots.shapley import shapley_bars, shapley_waterfall
 
 if TYPE_CHECKING:

@@ -4,13 +4,21 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from bevel.analysis.checks import check_count
-from bevel.analysis.output_names import QUANTILES, measured, noun_of_outputs
+from bevel.analysis.analysed_forest import QUANTILES, check_count, measured, noun_of_outputs
 from bevel.analysis.results import Effect, Interactions
 from bevel.errors import wrong_type, wrong_value
-from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
-from bevel.plots.findings import course, digits, set_finding
-from bevel.plots.series import line
+from bevel.plots.canvas import (
+    COLOURS,
+    FAINT,
+    INK,
+    RULE,
+    course,
+    digits,
+    line,
+    panel,
+    set_finding,
+    text_width,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,12 +6,23 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.analysis.checks import check_count
+from bevel.analysis.analysed_forest import check_count
 from bevel.analysis.results import Directions, ErrorImportance, Importance, ImportanceTest
 from bevel.errors import wrong_type, wrong_value
-from bevel.plots.bars import shorten_name, shorten_sum, value_texts, write_values
-from bevel.plots.canvas import COLOURS, FAINT, INK, RULE, panel, text_width
-from bevel.plots.findings import largest_of, set_finding
+from bevel.plots.canvas import (
+    COLOURS,
+    FAINT,
+    INK,
+    RULE,
+    largest_of,
+    panel,
+    set_finding,
+    shorten_name,
+    shorten_sum,
+    text_width,
+    value_texts,
+    write_values,
+)
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -10,8 +10,7 @@ from bevel.estimators import (
     RotatedBoostingClassifier,
     RotatedBoostingRegressor,
 )
-from bevel.presets.papers import BLASER, SPORF
-from bevel.presets.table import Boosting, GradientBoosting, check_names, preset
+from bevel.presets.table import BLASER, SPORF, Boosting, GradientBoosting, check_names, preset
 from bevel.projections.base import check_option
 
 __all__ = ["rotated_boosting", "sparse_boosting"]

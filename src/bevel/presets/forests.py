@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bevel import projections as P
-from bevel.presets.papers import BLASER, MENZE, RODRIGUEZ, SPORF, TOMITA
-from bevel.presets.table import Forest, make_forest, preset
+from bevel.presets.table import BLASER, MENZE, RODRIGUEZ, SPORF, TOMITA, Forest, make_forest, preset
 
 __all__ = [
     "ccf",

@@ -14,8 +14,7 @@ from bevel.estimators import (
     StackedRotationRegressor,
 )
 from bevel.presets.forests import random_forest
-from bevel.presets.papers import BLASER
-from bevel.presets.table import Boosting, Forest, Stack, check_names, make_forest, preset
+from bevel.presets.table import BLASER, Boosting, Forest, Stack, check_names, make_forest, preset
 from bevel.projections.base import check_option
 
 __all__ = ["multi_rotation", "regularized_rotation", "rr_gbm", "stacked_rotation"]

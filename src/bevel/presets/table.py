@@ -22,6 +22,12 @@ from bevel.estimators import (
 from bevel.projections.base import check_option
 
 __all__ = [
+    "BLASER",
+    "LIN_JEON",
+    "MENZE",
+    "RODRIGUEZ",
+    "SPORF",
+    "TOMITA",
     "Boosting",
     "Forest",
     "GradientBoosting",
@@ -33,6 +39,16 @@ __all__ = [
     "preset",
     "table",
 ]
+
+# The papers that the presets come from.
+
+BLASER = "Blaser, Random rotations in machine learning (thesis)"
+LIN_JEON = "Lin and Jeon 2006, as reviewed by Duan 2016"
+MENZE = "Menze et al. 2011, On oblique random forests"
+RODRIGUEZ = "Rodriguez et al. 2006, Rotation forest"
+SPORF = "Tomita et al. 2020, Sparse projection oblique randomer forests"
+TOMITA = "Tomita 2018, Generalized linear splitting rules (thesis)"
+
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
 Boosting = RotatedBoostingClassifier | RotatedBoostingRegressor

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from bevel.presets.forests import sporf
-from bevel.presets.papers import LIN_JEON, TOMITA
-from bevel.presets.table import Forest, make_forest, preset
+from bevel.presets.table import LIN_JEON, TOMITA, Forest, make_forest, preset
 from bevel.projections.base import check_integer
 
 __all__ = ["breiman_forest", "data_agnostic", "random_point", "random_side"]

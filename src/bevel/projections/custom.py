@@ -12,8 +12,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.projections.base import FamilySpec, Projection, SparseDirections
-from bevel.projections.counts import Count
+from bevel.projections.base import Count, FamilySpec, Projection, SparseDirections
 
 __all__ = ["Custom", "LostFunction", "check_sums", "lose_function"]
 

@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 from bevel.errors import nearest, shorten, wrong_type, wrong_value
 from bevel.projections import NAMED, NEED_SETTINGS, Projection
-from bevel.projections.base import FamilySpec
-from bevel.projections.counts import Count, resolve_count
+from bevel.projections.base import Count, FamilySpec, resolve_count
 
 __all__ = ["Member", "TableShape", "read_projection", "resolve_families", "tuned_out_of_bag"]
 

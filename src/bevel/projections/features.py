@@ -6,13 +6,15 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from bevel.projections.base import (
+    Count,
     FamilySpec,
     Projection,
     check_fits,
     check_integer,
     check_real,
+    resolve_count,
+    round_up,
 )
-from bevel.projections.counts import Count, resolve_count, round_up
 
 
 @dataclass(frozen=True)

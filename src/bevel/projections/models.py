@@ -9,6 +9,7 @@ from typing import ClassVar
 
 from bevel.errors import wrong_type, wrong_value
 from bevel.projections.base import (
+    Count,
     FamilySpec,
     ModelSpec,
     Projection,
@@ -17,8 +18,8 @@ from bevel.projections.base import (
     check_integer,
     check_option,
     is_positive,
+    resolve_count,
 )
-from bevel.projections.counts import Count, resolve_count
 
 # Menze et al. 2011, section 2, step 4a.
 MENZE_ALPHAS = tuple(10.0**i for i in range(-5, 6))

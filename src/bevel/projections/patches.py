@@ -16,8 +16,8 @@ from bevel.projections.base import (
     check_flag,
     check_integer,
     check_option,
+    round_up,
 )
-from bevel.projections.counts import round_up
 
 __all__ = ["Patches"]
 

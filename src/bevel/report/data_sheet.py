@@ -1,4 +1,6 @@
-"""The data sheet of a page: the columns read, those left out, and how gaps are filled."""
+"""Tables of several pages: the data sheet, with the columns that were read and left out, and the
+families of directions of a model.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +8,20 @@ from typing import Any
 
 import numpy as np
 
-from bevel.data.columns import Columns
+from bevel.data.tables import Columns
+from bevel.forest.records import FamilyRecord, not_compared, size_note
+from bevel.report.headline import family_rows, number
 from bevel.report.page import TableCell, bullets, definitions, paragraph, table
-from bevel.report.score_text import number
-from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
+from bevel.workflow.advice import MODEL, Advice, points
+from bevel.workflow.rows import CLASSIFICATION, LabelledRows
+from bevel.workflow.scores import Estimate
 
-__all__ = ["data_columns", "data_sheet"]
+__all__ = [
+    "advice_table",
+    "data_columns",
+    "data_sheet",
+    "family_table",
+]
 
 MOST_LINES = 200
 N_EXAMPLES = 3  # labels shown for a nominal column
@@ -22,10 +32,10 @@ def data_sheet(data: LabelledRows, model: Any) -> str:
     remarks = bullets(data.notes) if data.notes else ""
     if not remarks:
         remarks = paragraph("No row and no column was left out.", kind="note")
-    return _size(data) + remarks + _target(data) + data_columns(data.X, model)
+    return _table_size(data) + remarks + _target(data) + data_columns(data.X, model)
 
 
-def _size(data: LabelledRows) -> str:
+def _table_size(data: LabelledRows) -> str:
     n_rows, n_features = data.X.shape
     cells = n_rows * n_features
     n_missing = sum(int(data.X.missing(index).sum()) for index in range(n_features))
@@ -95,3 +105,69 @@ def _column_cells(X: Columns, index: int, importance: float) -> list[object]:
         n_distinct,
         values,
     ]
+
+
+OF_THE_MODEL = "The error of the model itself is among its scores."
+ERROR_ALONE = (
+    f" The error is out-of-bag and of a small forest, which chose the size of nodes. {OF_THE_MODEL}"
+)
+ERRORS = (
+    " Errors are out-of-bag and of a small forest of each family alone; the shares of the trees "
+    f"follow from them. {OF_THE_MODEL}"
+)
+
+
+def family_table(model: Any) -> str:
+    """Table of the families of a model; empty if there is only one."""
+    record = getattr(model, "families_", None)
+    if record is None:
+        return ""
+    header, rows = family_rows(
+        record.as_dict()["families"], is_classifier=hasattr(model, "classes_")
+    )
+    caption = _comparison(record)
+    if record.min_samples_split > 2:
+        note = size_note(record.min_samples_split)
+        caption += f" {note[0].upper()}{note[1:]}."
+    caption += "".join(f" {name} was left out: {why}." for name, why in record.left_out)
+    return table(header, rows, caption=caption, numeric={1, 2, 3, 4}, sortable=False)
+
+
+def _comparison(record: FamilyRecord) -> str:
+    """The families, and the rows of their errors, in words."""
+    compared = record.errors[0] == record.errors[0]
+    if len(record.names) == 1:
+        text = "The only family of directions that fits the table has all trees of this model."
+        return text + ERROR_ALONE if compared else text
+    text = "Families of directions that share the trees of this model."
+    return text + (ERRORS if compared else f" They were {not_compared(len(record.names))}.")
+
+
+def _forest_size(advice: Advice) -> str:
+    return f"{advice.n_trees:,} trees each, " if advice.n_trees else ""
+
+
+def advice_table(advice: Advice | None) -> str:
+    """Table of the model and the forest that it is compared with."""
+    if advice is None:
+        return paragraph("There is nothing to compare.")
+    what = "error, %" if advice.task == CLASSIFICATION else "unexplained variance, %"
+    rows = [
+        [
+            line.forest if line.forest == MODEL else f"projection {line.forest}",
+            TableCell(points(line.loss), line.loss),
+            _gain_cell(line.gain),
+        ]
+        for line in advice.lines
+    ]
+    caption = (
+        f"{advice.by.capitalize()}, {_forest_size(advice)}with the same rows left out. "
+        "Gain: 95 % interval of that over cuts along the axes, in points, paired row by row."
+    )
+    return table(["model", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)
+
+
+def _gain_cell(gain: Estimate | None) -> TableCell:
+    if gain is None:
+        return TableCell("")
+    return TableCell(f"{points(gain.low, '+')} to {points(gain.high, '+')}", gain.value)

@@ -11,37 +11,142 @@ strings of HTML made by the functions here, which escape their arguments:
 from __future__ import annotations
 
 import base64
+import datetime
 import hashlib
 import html
+import json
 import numbers
+import os
+import platform
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+import shlex
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
-from importlib import resources
+from importlib import metadata, resources
+from io import StringIO
+from pathlib import Path
 from string import Template
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
+from bevel.extras import import_optional
+from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE
 from bevel.printable import printable
-from bevel.report.environment import describe_environment, environment_lines
+from bevel.training.threads import count_threads
+from bevel.workflow.rows import CLASSIFICATION, LabelledRows
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
 
 __all__ = [
+    "COLOURS",
+    "FAINT",
+    "INK",
+    "LINES",
+    "MARKERS",
+    "RULE",
+    "WITH_PEERS",
     "PageSection",
     "TableCell",
     "beside",
     "bullets",
+    "canvas",
     "code",
     "definitions",
+    "describe_environment",
+    "environment_lines",
     "escaped",
     "figure",
     "figures",
     "link",
+    "model_use",
     "page",
     "paragraph",
     "picture",
+    "svg",
     "table",
     "wide",
 ]
+
+# The canvas of all figures, with common styles, and its conversion to SVG text.
+
+
+@contextmanager
+def canvas(width: float, height: float) -> Iterator[Figure]:
+    """A figure of the given size in inches, with the common style while it is drawn."""
+    import_optional("matplotlib", needed_by="A figure of a report", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with rc_context(STYLE):
+        yield Figure(figsize=(width, height))
+
+
+def svg(figure: Figure) -> str:
+    """The drawing as SVG text, cropped to its contents, without background, date or creator."""
+    out = StringIO()
+    nothing: Any = {"Date": None, "Creator": None, "Format": None, "Type": None}
+    looks: Any = {"bbox_inches": "tight", "pad_inches": 0.05, "transparent": True}
+    figure.savefig(out, format="svg", metadata=nothing, **looks)
+    return out.getvalue()
+
+
+# The environment of results: the command, the versions, the machine.
+
+OWN = ("bevel", "numpy", "scipy", "scikit-learn")
+WITH_PEERS = (*OWN, "xgboost", "lightgbm", "catboost", "ydf", "aeon", "sktime")
+
+
+def describe_environment(packages: Sequence[str] = OWN) -> dict[str, Any]:
+    """Description of the environment as JSON values, with the installed ones of `packages`."""
+    return {
+        "started": datetime.datetime.now().astimezone().isoformat(timespec="seconds"),
+        "command": [Path(sys.argv[0]).name, *sys.argv[1:]],
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version for name in packages if (version := _version(name))},
+        },
+        "machine": {
+            "processor": _processor(),
+            "cores": count_threads(None),
+            "memory_gb": _memory_gb(),
+            "system": f"{platform.system()} {platform.release()} {platform.machine()}",
+        },
+    }
+
+
+def environment_lines(description: Mapping[str, Any]) -> dict[str, str]:
+    """Versions and machine of such a description, as lines for a page."""
+    words = {"memory_gb": "GB of memory:", "processor": "on", "cores": "cores:", "system": "under"}
+    known = {**description.get("versions", {}), **description.get("machine", {})}
+    return {words.get(name, name): str(what) for name, what in known.items() if what}
+
+
+def _version(package: str) -> str | None:
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return None
+
+
+def _processor() -> str:
+    """Name of the processor as the system gives it."""
+    info = Path("/proc/cpuinfo")
+    if info.is_file():
+        for line in info.read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gb() -> float | None:
+    try:
+        return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1e9, 1)
+    except (AttributeError, OSError, ValueError):
+        return None
+
 
 MOST_UNBROKEN = 16  # rows of a table that is kept on one printed page
 
@@ -300,3 +405,23 @@ def _with_own_ids(svg: str) -> str:
     svg = re.sub(r'(\sid=")', rf"\1{prefix}-", svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
     return re.sub(r'(href="#)', rf"\1{prefix}-", svg)
+
+
+def model_use(data: LabelledRows, model_file: str) -> str:
+    """Lines of Python and a command; also how to save the model if it was not saved."""
+    file = model_file or "model.bevel"
+    method = "predict_proba" if data.task == CLASSIFICATION else "predict"
+    lines = [
+        "import bevel, pandas as pd",
+        f"model = bevel.load({json.dumps(file, ensure_ascii=False)})",
+        'rows = pd.read_csv("new.csv")[model.feature_names_in_]',
+        f"print(model.{method}(rows))",
+    ]
+    option = " --proba" if data.task == CLASSIFICATION else ""
+    command = f"bevel predict {shlex.quote(file)} new.csv{option} --out predictions.csv"
+    note = "" if model_file else "The model was not kept: add --out model.bevel to the command. "
+    text = (
+        f"{note}New rows need columns of the same names, in any order; the target may be missing. "
+        "The command reads a file as this page's was read."
+    )
+    return paragraph(text) + code("\n".join(lines)) + code(command)

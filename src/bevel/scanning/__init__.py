@@ -4,6 +4,6 @@
 `encoding` reads it again and cuts it into blocks, `store` keeps blocks in memory or in files.
 """
 
-from bevel.scanning.scan import ScannedTable, scan
+from bevel.scanning.table import ScannedTable, scan
 
 __all__ = ["ScannedTable", "scan"]

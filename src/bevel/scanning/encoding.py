@@ -14,12 +14,17 @@ from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding, encode
 from bevel.data.scaling import LinearScaler, Scaler, learn_scaler, safe_span
 from bevel.data.tables import Table
-from bevel.scanning.batches import Batch, changed
-from bevel.scanning.columns import ColumnStore
-from bevel.scanning.store import BlockStore
-from bevel.scanning.survey import SurveyResult, TableReader, column_tiles, extremes_of
-from bevel.scanning.targets import TargetSurvey, WeightSurvey
-from bevel.training.blocks.block import Block
+from bevel.scanning.sources import Batch, changed
+from bevel.scanning.store import BlockStore, ColumnStore
+from bevel.scanning.survey import (
+    SurveyResult,
+    TableReader,
+    TargetSurvey,
+    WeightSurvey,
+    column_tiles,
+    extremes_of,
+)
+from bevel.training.blocks import Block
 
 __all__ = ["BlockWriter", "RowEncoder", "finish_encoding", "learn_encoding"]
 

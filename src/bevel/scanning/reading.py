@@ -16,19 +16,28 @@ from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
 from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
-from bevel.scanning.batches import Batch, Source, changed
-from bevel.scanning.budget import RowBytes, Shares, check_memory, share_out
-from bevel.scanning.columns import ColumnFolder, ColumnMemory, ColumnStore, Layout
 from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
-from bevel.scanning.kept import EncodedTable, folder_name, load_table, save_table
-from bevel.scanning.scan import ScannedTable
-from bevel.scanning.store import BlockFolder, BlockMemory, BlockStore
-from bevel.scanning.survey import Survey, SurveyResult
-from bevel.scanning.targets import ClassSurvey, NumberSurvey, WeightSurvey
-from bevel.training.blocks.block import Block
-from bevel.training.blocks.growing import Blocks
-from bevel.training.blocks.local import LocalBlocks
-from bevel.training.blocks.table import BlockedTable, sample_size
+from bevel.scanning.sources import Batch, RowSource, changed
+from bevel.scanning.store import (
+    BlockFolder,
+    BlockMemory,
+    BlockStore,
+    ColumnFolder,
+    ColumnMemory,
+    ColumnStore,
+    EncodedTable,
+    Layout,
+    RowBytes,
+    Shares,
+    check_memory,
+    folder_name,
+    load_table,
+    save_table,
+    share_out,
+)
+from bevel.scanning.survey import ClassSurvey, NumberSurvey, Survey, SurveyResult, WeightSurvey
+from bevel.scanning.table import ScannedTable
+from bevel.training.blocks import Block, BlockedTable, Blocks, LocalBlocks, sample_size
 from bevel.training.progress import Progress
 
 __all__ = [
@@ -308,7 +317,7 @@ def _read_twice(
     return store, encoded
 
 
-def _reported(source: Source, label: str, n_rows: int, bar: bool) -> Iterator[Batch]:
+def _reported(source: RowSource, label: str, n_rows: int, bar: bool) -> Iterator[Batch]:
     """The batches of a source, with a progress bar of the rows."""
     n_done = 0
     with Progress(0, n_rows, bar, None, label=label) as progress:

@@ -14,18 +14,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.columns import Columns
-from bevel.data.dates import MEANING
-from bevel.data.pandas_index import index_columns
-from bevel.data.tables import is_missing, read_table
+from bevel.data.tables import MEANING, Columns, index_columns, is_missing, read_table
 from bevel.errors import join_names, nearest
 from bevel.extras import MissingPackageError, import_optional
-from bevel.tables.date_parsing import ORDERS
-from bevel.tables.options import TableOptions
-from bevel.tables.source import Source
-from bevel.tables.text_file import ParsedColumns, TextFile
-from bevel.tables.text_layout import MISSING, find_layout
-from bevel.tables.type_inference import Convention, InferredColumn, first_misfit, infer_type
+from bevel.tables.options import Source, TableOptions
+from bevel.tables.parsing import ORDERS, Convention, InferredColumn, first_misfit, infer_type
+from bevel.tables.text import MISSING, ParsedColumns, TextFile, find_layout
 
 __all__ = ["ReadColumns", "TableFile", "open_table"]
 

@@ -4,26 +4,359 @@ from __future__ import annotations
 
 import itertools
 import math
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s, Floats
+from bevel.data.scaling import (
+    IdentityScaler,
+    LinearScaler,
+    QuantileScaler,
+    RankScaler,
+    Scaler,
+    safe_span,
+)
+from bevel.errors import join_names
 from bevel.forest.flat_forest import CATEGORY_NODE, TreeView
-from bevel.text.conditions import Condition
-from bevel.text.decimals import round_within, shortest, significant
-from bevel.text.sums import write_sum
-from bevel.text.units import Units, UnitThreshold
+from bevel.printable import printable
 
 __all__ = [
+    "BOUNDED",
+    "MINUS",
+    "Condition",
     "LevelSplitText",
     "SplitText",
     "ThresholdSplitText",
+    "UnitThreshold",
+    "Units",
+    "conjunction",
+    "counted",
     "format_level_split",
     "format_threshold_split",
+    "percent",
+    "round_within",
+    "shortest",
+    "significant",
+    "together",
+    "units_of",
+    "write_direction",
+    "write_sum",
+    "written",
 ]
+
+# Numbers as text, with as few digits as necessary.
+
+MINUS = "−"
+LARGEST_COUNT = 1e15  # largest number of rows that is written with all its digits
+MOST_DIGITS = 17  # digits of a float64 that identify it
+
+
+def round_within(value: float, tolerance: float) -> float:
+    """The number with the fewest digits within `tolerance` of `value`."""
+    return shortest(value, value - tolerance, value + tolerance)
+
+
+def shortest(value: float, low: float, high: float) -> float:
+    """The rounding of `value` with the fewest digits from `low` to `high`; else `value`."""
+    if not math.isfinite(value):
+        return value
+    if low <= 0.0 <= high:
+        return 0.0
+    value, low, high = float(value), float(low), float(high)  # NumPy scalars are slow to format
+    for digits in range(1, MOST_DIGITS):
+        rounded = float(f"{value:.{digits - 1}e}")
+        if low <= rounded <= high:
+            return rounded
+    return value
+
+
+def significant(value: float) -> int:
+    """Number of significant digits of a number as it is written."""
+    mantissa = written(value).split("e")[0]
+    return len(mantissa.lstrip(MINUS).replace(".", "").strip("0"))
+
+
+def written(value: float) -> str:
+    """A number in text, with enough digits to identify it, and a minus sign (U+2212)."""
+    return repr(float(value)).removesuffix(".0").replace("-", MINUS)
+
+
+def percent(share: float) -> str:
+    """A share in percent; only 1 is written as 100 % and only 0 as 0 %."""
+    if not math.isfinite(share):
+        return f"{written(share)} %"
+    if share in (0.0, 1.0):
+        return f"{share:.0%}".replace("%", " %")
+    inside = min(max(round(100.0 * share), 1), 99)
+    return f"{inside} %"
+
+
+def counted(weight: float) -> str:
+    """A number of rows by weight."""
+    if not math.isfinite(weight) or abs(weight) >= LARGEST_COUNT or weight != round(weight):
+        return f"{written(round_within(weight, max(5e-4 * abs(weight), 5e-7)))} rows"
+    return f"{weight:.0f} row{'' if weight == 1 else 's'}"
+
+
+# Conditions on a row, as text; several conditions on one subject are merged.
+
+MOST_LABELS = 6
+
+
+@dataclass(frozen=True)
+class Condition:
+    """Condition that a row must satisfy to take one side of a split.
+
+    Attributes
+    ----------
+    subject : str
+        Feature, or combination of features.
+    low, high : float
+        Bounds of the subject's value.
+    low_included, high_included : bool
+        Whether the bounds themselves are allowed.
+    labels : tuple of str or None
+        Allowed labels of a nominal column.
+    missing : bool or None
+        Whether a missing value satisfies it; None where missing values do not occur.
+    terms : tuple
+        Terms of the subject, if its text abbreviates them; otherwise empty.
+    """
+
+    subject: str
+    low: float = -math.inf
+    high: float = math.inf
+    low_included: bool = False
+    high_included: bool = True
+    labels: tuple[str, ...] | None = None
+    missing: bool | None = None
+    terms: tuple[tuple[int, float], ...] = ()
+
+    def __str__(self) -> str:
+        return self._stated() + (" or missing" if self.missing else "")
+
+    def _stated(self) -> str:
+        if self.labels is not None:
+            return f"{self.subject} in {{{join_names(self.labels, MOST_LABELS)}}}"
+        over, under = "≥" if self.low_included else ">", "≤" if self.high_included else "<"
+        if math.isinf(self.low):
+            return f"{self.subject} {under} {written(self.high)}"
+        if math.isinf(self.high):
+            return f"{self.subject} {over} {written(self.low)}"
+        lower = "≤" if self.low_included else "<"
+        return f"{written(self.low)} {lower} {self.subject} {under} {written(self.high)}"
+
+    def and_also(self, other: Condition) -> Condition:
+        """Intersection with another condition on the same subject."""
+        missing = None if self.missing is None else bool(self.missing and other.missing)
+        if self.labels is not None and other.labels is not None:
+            both = tuple(label for label in self.labels if label in other.labels)
+            return replace(self, labels=both, missing=missing)
+        low, low_out = max((self.low, not self.low_included), (other.low, not other.low_included))
+        high, high_in = min((self.high, self.high_included), (other.high, other.high_included))
+        return replace(
+            self,
+            low=low,
+            high=high,
+            low_included=not low_out,
+            high_included=high_in,
+            missing=missing,
+        )
+
+
+def conjunction(conditions: Iterable[Condition]) -> tuple[Condition, ...]:
+    """Conjunction of conditions, one for each subject, in the order of their first mention."""
+    drawn: dict[object, Condition] = {}
+    for condition in conditions:
+        about = condition.terms or condition.subject
+        known = drawn.get(about)
+        drawn[about] = condition if known is None else known.and_also(condition)
+    return tuple(drawn.values())
+
+
+def together(conditions: Sequence[Condition]) -> str:
+    """Conjunction of conditions as text."""
+    texts = [f"({c})" if c.missing and len(conditions) > 1 else str(c) for c in conditions]
+    return " and ".join(texts) or "always"
+
+
+# Weighted sums of features as text.
+
+MOST_TERMS = 6  # terms of a direction
+
+
+def write_sum(
+    names: Sequence[str], weights: Sequence[float] | npt.NDArray[np.floating], most_terms: int
+) -> str:
+    """Terms in the given order, such as ``x − 0.5·y``; only the first `most_terms` are written."""
+    text = ""
+    for name, weight in zip(names[:most_terms], weights[:most_terms], strict=True):
+        sign = MINUS if weight < 0 else "+"
+        size = abs(float(weight))
+        term = name if size == 1.0 else f"{written(size)}·{name}"
+        text += f" {sign} {term}" if text else f"{sign}{term}".removeprefix("+")
+    hidden = len(names) - most_terms
+    return f"{text} + {hidden} more term{'s' if hidden > 1 else ''}" if hidden > 0 else text
+
+
+def write_direction(
+    names: Sequence[str], weights: npt.NDArray[np.floating], most_terms: int = MOST_TERMS
+) -> str:
+    """A direction, such as ``sepal_length − 0.5·petal_width``, with weights of two digits.
+
+    Terms are in descending order of absolute weight, ties in the given order.
+    """
+    order = np.argsort(-np.abs(weights), kind="stable")
+    rounded = [float(f"{float(weights[i]):.2g}") for i in order]
+    return write_sum([printable(names[i]) for i in order], rounded, most_terms)
+
+
+# Converts scaled values to the user's units.
+#
+# A split of one feature is written exactly under any scale, because all scales keep the order of
+# values. A combination of features reads in the user's units where the scale is affine: there Σ w
+# (x - shift) / span ≤ t is Σ (w / span) x ≤ t + Σ (w / span) shift. A scale that is affine between
+# two bounds and (nearly) constant beyond them is written [x]; ranks are written rank(x).
+
+BOUNDED = "[{}]"
+DAMPING = 0.01  # damping of the quantile scale
+
+
+@dataclass(frozen=True)
+class UnitThreshold:
+    """A threshold on one feature in the user's units, and its bounds."""
+
+    value: float
+    below: float = -np.inf
+    above: float = np.inf
+
+
+class Inverse(Protocol):
+    """Inverse of the scaling of a feature."""
+
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold: ...
+
+    def values(self, feature: int, scaled: Floats) -> Floats: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Units:
+    """Meaning of scaled values.
+
+    Attributes
+    ----------
+    form : str
+        Format of a feature in a combination: "{}", "[{}]", "rank({})", ...
+    shift, span : ndarray of shape (n_features,)
+        In a combination a scaled value s means shift + span s.
+    spread : ndarray of shape (n_features,)
+        Extent of most training values, in the units of a combination; NaN where it is unknown.
+    bounds : ndarray of shape (2, n_features) or None
+        Bounds outside of which [x] is constant.
+    inverse : Inverse
+        Inverse of the scaling, for splits of a single feature.
+    """
+
+    form: str
+    shift: Floats
+    span: Floats
+    spread: Floats
+    bounds: Floats | None
+    inverse: Inverse
+
+
+def units_of(scaler: Scaler, n_features: int) -> Units:
+    """Units of the values of a scaler."""
+    nothing, one = np.zeros(n_features), np.ones(n_features)
+    if isinstance(scaler, LinearScaler):
+        shift, span = _wide(scaler.shift), _wide(scaler.span)
+        bounds = np.stack((shift, shift + span)) if scaler.clip else None
+        form = BOUNDED if scaler.clip else "{}"
+        return Units(form, shift, span, span, bounds, _Affine(shift, span))
+    if isinstance(scaler, QuantileScaler):
+        low, high = _wide(scaler.low), _wide(scaler.high)
+        span = safe_span(low, high)
+        return Units(BOUNDED, low, span, span, np.stack((low, high)), _Dampened(low, high, span))
+    if isinstance(scaler, RankScaler):
+        spread = one if scaler.relative else _wide(scaler.n_present)
+        form = "relative_rank({})" if scaler.relative else "rank({})"
+        return Units(form, nothing, one, spread, None, _Ranked(scaler))
+    if not isinstance(scaler, IdentityScaler):
+        raise TypeError(f"no units are known of a {type(scaler).__name__}")
+    return Units("{}", nothing, one, np.full(n_features, np.nan), None, _Affine(nothing, one))
+
+
+@dataclass(frozen=True, eq=False)
+class _Affine:
+    shift: Floats
+    span: Floats
+
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:  # noqa: ARG002
+        return UnitThreshold(float(self.shift[feature] + self.span[feature] * scaled))
+
+    def values(self, feature: int, scaled: Floats) -> Floats:
+        return np.asarray(self.shift[feature] + self.span[feature] * scaled)
+
+
+@dataclass(frozen=True, eq=False)
+class _Dampened:
+    """Quantile scale: a value Δ beyond a bound is scaled to 0.01 log(1 + log(1 + Δ)) beyond it."""
+
+    low: Floats
+    high: Floats
+    span: Floats
+
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:  # noqa: ARG002
+        value = float(self.values(feature, np.array([scaled]))[0])
+        if self.low[feature] == self.high[feature] and 0.0 <= scaled <= 1.0:
+            # Most rows have exactly this value, which must not be moved.
+            return UnitThreshold(value, value, value)
+        return UnitThreshold(value)
+
+    def values(self, feature: int, scaled: Floats) -> Floats:
+        low, high, span = self.low[feature], self.high[feature], self.span[feature]
+        # If the bounds are equal, no value is scaled to between 0 and 1.
+        inside = low + (span if high > low else 0.0) * np.clip(scaled, 0.0, 1.0)
+        beyond = np.maximum(scaled - 1.0, 0.0) + np.minimum(scaled, 0.0)
+        with np.errstate(over="ignore"):
+            distance = np.expm1(np.expm1(np.abs(beyond) / DAMPING))
+        return np.asarray(inside + np.sign(beyond) * distance)
+
+
+@dataclass(frozen=True, eq=False)
+class _Ranked:
+    scaler: RankScaler
+
+    def cut(self, feature: int, scaled: float, at_least: bool) -> UnitThreshold:
+        knots, ranks = self._column(feature)
+        value = float(self.values(feature, np.array([scaled]))[0])
+        place = int(np.searchsorted(ranks, scaled, side="left" if at_least else "right"))
+        if not self.scaler.complete[feature] or not 0 < place < len(knots):
+            return UnitThreshold(value)
+        # Strictly between the two training values that it separates.
+        below, above = float(knots[place - 1]), float(knots[place])
+        edge = 0.01 * (above - below)
+        return UnitThreshold(min(max(value, below + edge), above - edge), below, above)
+
+    def values(self, feature: int, scaled: Floats) -> Floats:
+        knots, ranks = self._column(feature)
+        return np.asarray(np.interp(scaled, ranks, knots))
+
+    def _column(self, feature: int) -> tuple[Floats, Floats]:
+        own = slice(self.scaler.offset[feature], self.scaler.offset[feature + 1])
+        unit = float(self.scaler.n_present[feature] + 1) if self.scaler.relative else 1.0
+        # Trees compare ranks in float32.
+        ranks = (_wide(self.scaler.ranks[own]) / unit).astype(np.float32)
+        return _wide(self.scaler.knots[own]), _wide(ranks)
+
+
+def _wide(values: npt.NDArray[np.generic]) -> Floats:
+    return np.asarray(values, dtype=np.float64)
 
 
 # Digits beyond the requested ones that an exact threshold may have and still be preferred to a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,17 +14,115 @@ from bevel._types import Float32s, Ints64
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
-from bevel.text.conditions import Condition, conjunction, together
-from bevel.text.node_predictions import NodePredictions
-from bevel.text.output_predictions import OutputPredictions
-from bevel.text.split_text import SplitText, ThresholdSplitText
-from bevel.text.style import Style
-from bevel.text.tree_text import tree_text
+from bevel.parameters.parameter import Integer, NoneOption, Number, Parameter
+from bevel.text.predictions import NodePredictions, OutputPredictions
+from bevel.text.split_text import (
+    Condition,
+    SplitText,
+    ThresholdSplitText,
+    conjunction,
+    counted,
+    together,
+)
 
 if TYPE_CHECKING:
     from bevel.text.vocabulary import Vocabulary
 
-__all__ = ["ForestRules", "TreeRules", "read_tree"]
+__all__ = [
+    "ForestRules",
+    "Style",
+    "TreeRules",
+    "notes_text",
+    "read_tree",
+    "tree_text",
+]
+
+
+@dataclass(frozen=True)
+class Style:
+    """Options for writing a tree.
+
+    Attributes
+    ----------
+    max_depth : int or None
+        Subtrees at this depth become leaves; None: no limit.
+    min_rows : float
+        Splits with fewer (weighted) rows on one side are hidden with their subtrees.
+    digits : int or None
+        Digits of weights and thresholds, counted from the spread of the columns; None: as many as
+        float32, in which trees compare, can distinguish.
+    max_terms : int or None
+        Terms of a combination that are written out; None: all.
+    max_nodes : int or None
+        Subtrees become leaves at the depth that leaves at most this many nodes; None: no limit.
+    """
+
+    max_depth: int | None = None
+    min_rows: float = 0
+    digits: int | None = 3
+    max_terms: int | None = 8
+    max_nodes: int | None = None
+
+    def __post_init__(self) -> None:
+        for parameter in _PARAMETERS:
+            parameter.check(getattr(self, parameter.name))
+
+
+def _parameter(name: str, *accepts: Integer | Number | NoneOption) -> Parameter:
+    return Parameter(name, None, accepts, "", f"See the documentation of {name} in tree_rules.")
+
+
+_PARAMETERS = (
+    _parameter("max_depth", Integer(0), NoneOption()),
+    _parameter("min_rows", Number("[0, inf]")),
+    _parameter("digits", Integer(1), NoneOption()),
+    _parameter("max_terms", Integer(1), NoneOption()),
+    _parameter("max_nodes", Integer(1), NoneOption()),
+)
+
+
+# A tree drawn with characters.
+
+WIDTH = 100
+TURN, TEE, LINE, BLANK = "└─ ", "├─ ", "│  ", "   "
+DEEPEST_INDENT = 40  # depth after which lines begin at the left again, with the depth in brackets
+
+
+def tree_text(rules: TreeRules) -> str:
+    """The nodes of a tree, one line each, then the notes."""
+    prefix = [""] * len(rules)  # prefixes of the lines below a node
+    lines = [_title(rules)]
+    if len(rules) == 1:
+        lines.append(f"always: {rules.predictions.summary(0)}")
+    for place in range(1, len(rules)):
+        above = int(rules.parent[place])
+        last = rules.right[above] == place
+        lines.append(prefix[above] + (TURN if last else TEE) + _line(rules, place))
+        deeper = rules.depth[place] % DEEPEST_INDENT
+        inside = prefix[above] + (BLANK if last else LINE)
+        prefix[place] = inside if deeper else f"[{rules.depth[place]}] "
+    return "\n".join((*lines, *notes_text(rules.notes)))
+
+
+def notes_text(notes: tuple[str, ...]) -> list[str]:
+    """Notes as lines of a readable length."""
+    return [line for note in notes for line in textwrap.wrap(note, WIDTH)]
+
+
+def _title(rules: TreeRules) -> str:
+    n_leaves, depth = rules.n_leaves, int(rules.depth.max())
+    title = f"tree {rules.tree} of {rules.n_trees}: "
+    title += f"{n_leaves} {'leaf' if n_leaves == 1 else 'leaves'}, depth {depth}"
+    rows = float(rules.predictions.rows[0])
+    return title if np.isnan(rows) else f"{title}, {counted(rows)}"
+
+
+def _line(rules: TreeRules, place: int) -> str:
+    condition = rules.condition(place)
+    if rules.left[place] >= 0:
+        return str(condition)
+    mark = " …" if rules.cut[place] else ""
+    return f"{condition}: {rules.predictions.summary(place)}{mark}"
 
 
 DEEPEST_DICT = 200  # readers of JSON, including Python's, fail at about 1000 levels

@@ -15,22 +15,28 @@ from bevel.data.encoding import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
 from bevel.forest.outputs import Outputs
-from bevel.forest.records.survival_record import SurvivalRecord
+from bevel.forest.records import SurvivalRecord
 from bevel.printable import printable
-from bevel.text.decimals import round_within, written
-from bevel.text.node_predictions import NodePredictions, called, read_predictions
-from bevel.text.output_predictions import OutputPredictions, read_output_predictions
+from bevel.text.predictions import (
+    NodePredictions,
+    OutputPredictions,
+    called,
+    read_output_predictions,
+    read_predictions,
+    read_survival_predictions,
+)
 from bevel.text.split_text import (
     SplitText,
     ThresholdSplitText,
+    Units,
     format_level_split,
     format_threshold_split,
     is_by_levels,
+    round_within,
+    units_of,
+    written,
 )
-from bevel.text.style import Style
-from bevel.text.survival_predictions import read_survival_predictions
-from bevel.text.tree_rules import TreeRules, read_tree
-from bevel.text.units import Units, units_of
+from bevel.text.tree_rules import Style, TreeRules, read_tree
 
 __all__ = ["Vocabulary", "vocabulary_of"]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -9,31 +10,396 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import get_scorer
 
 from bevel import _core
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
 from bevel.errors import shorten, wrong_value
+from bevel.forest.additive import Additive
 from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import Member, TableShape, resolve_families
 from bevel.projections.features import Axis, SparseSigns
 from bevel.projections.rotations import RandomRotation
-from bevel.training.feature_constraints import FeatureConstraints, check_directions
+from bevel.training.options import FeatureConstraints, check_directions
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_family
-from bevel.training.user_loss import UserLoss
-from bevel.training.validation_scorer import ValidationScorer
 
 __all__ = [
+    "EARLY_STOPPING_ROWS",
+    "FEWEST_ROWS_TO_HOLD_OUT",
+    "REFIT_FACTOR",
     "BoostingFit",
     "BoostingOptions",
     "BoostingTarget",
+    "UserLoss",
+    "ValidationScorer",
     "boost",
+    "choose_learning_rate",
+    "choose_max_iter",
+    "choose_refit_rate",
+    "choose_validation_fraction",
     "code_bytes",
+    "constant_of_least_loss",
+    "is_clearly_better",
+    "read_scorer",
     "reads_as_it_lies",
     "resolve_directions",
 ]
+
+# Learning rate and number of iterations of boosting where they are left to the library.
+
+# With more rows, the rows that find the number of iterations are not fitted again.
+EARLY_STOPPING_ROWS = 10_000
+# With fewer rows, the held-out ones are too few to decide.
+FEWEST_ROWS_TO_HOLD_OUT = 100
+# Iterations on all rows for each that was best without the held-out fifth of them. The validation
+# loss is flat around its minimum, and classes are still separated better beyond it.
+REFIT_FACTOR = 1.5
+# Smaller differences, as a share of the loss, are noise on a few held-out rows.
+CLEAR_DIFFERENCE = 0.03
+
+
+def choose_learning_rate(n_rows: int, is_classifier: bool, refits: bool) -> float:
+    """The default of `learning_rate`: with many rows each tree may be trusted more.
+
+    A regression that is refitted searches only for its number of iterations, with larger steps.
+    """
+    if refits and not is_classifier:
+        return 0.1
+    return 0.05 if n_rows <= EARLY_STOPPING_ROWS else 0.1
+
+
+def choose_refit_rate(is_classifier: bool) -> float:
+    """The default of `learning_rate` where all rows are fitted again."""
+    return 0.05 if is_classifier else 0.03
+
+
+def choose_validation_fraction(refits: bool) -> float:
+    """The default of `validation_fraction`: rows that are fitted again cost nothing."""
+    return 0.2 if refits else 0.1
+
+
+def choose_max_iter(
+    learning_rate: float, is_classifier: bool, stops_early: bool, n_outputs: int = 1
+) -> int:
+    """The default of `max_iter`.
+
+    A classifier without early stopping gets fewer: its probabilities become overconfident
+    long before the predictions of a regression get worse.
+    """
+    if stops_early:
+        return 1000 if n_outputs == 1 else 600
+    at_this_rate = (10.0 if is_classifier else 50.0) / learning_rate
+    return round(max(20.0, min(2000.0, at_this_rate)))  # infinite for the smallest rates
+
+
+def is_clearly_better(loss: Floats, other: Floats) -> bool:
+    """Whether the lowest validation loss of some iterations is clearly below that of others.
+
+    Parameters
+    ----------
+    loss, other : ndarray
+        Validation loss of each iteration; minus the score, where a scorer decides when to stop.
+    """
+    if not len(loss) or not len(other):
+        return False
+    lowest, reference = float(loss.min()), float(other.min())
+    return reference - lowest > CLEAR_DIFFERENCE * abs(reference)
+
+
+# A user-defined loss: the arrays that it returns are checked before the core reads them.
+
+# Sums of a million squares of such numbers stay finite.
+LARGEST = 1e100
+# Newton steps towards the initial constant of boosting.
+MOST_STEPS = 50
+
+
+class UserLoss:
+    """Gradients, hessians and losses of all rows, computed by a user-defined function.
+
+    Parameters
+    ----------
+    function : callable
+        ``function(y_true, raw)`` returns ``(gradient, hessian)`` or ``(gradient, hessian, loss)``,
+        arrays with an entry per row; with several outputs raw predictions, gradient and hessian
+        have a column for each.
+    values : ndarray of float64
+        Targets of the rows.
+    n_outputs : int, default=1
+        Number of raw predictions for each row.
+    """
+
+    def __init__(self, function: Callable[..., Any], values: Floats, n_outputs: int = 1) -> None:
+        self._function = function
+        self._values = values
+        self._values.flags.writeable = False
+        self._n_outputs = n_outputs
+        n_rows = len(values)
+        self._shape = (n_rows,) if n_outputs == 1 else (n_rows, n_outputs)
+
+    def __call__(self, raw: Floats) -> tuple[Floats, Floats, Floats]:
+        """Gradient, hessian and loss, output after output; unknown losses are NaN."""
+        by_row = raw if self._n_outputs == 1 else raw.reshape(self._n_outputs, -1).T
+        gradient, hessian, loss = self.evaluate(by_row)
+        return _by_output(gradient), _by_output(hessian), loss
+
+    def evaluate(self, raw: Floats) -> tuple[Floats, Floats, Floats]:
+        """Gradient, hessian and losses in the shapes of the user's function."""
+        raw.flags.writeable = False
+        given = self._function(self._values, raw)
+        if not isinstance(given, tuple) or len(given) not in (2, 3):
+            got = f"{len(given)} values" if isinstance(given, tuple) else shorten(given)
+            raise ValueError(
+                "loss must return a tuple (gradient, hessian) or (gradient, hessian, loss); got "
+                f"{got}. Return arrays with an entry per row."
+            )
+        gradient = self._array("gradient", given[0], self._shape)
+        hessian = self._array("hessian", given[1], self._shape)
+        self._check_hessian(hessian, raw)
+        n_rows = len(self._values)
+        if len(given) == 2:
+            return gradient, hessian, np.full(n_rows, np.nan)
+        return gradient, hessian, self._array("loss", given[2], (n_rows,))
+
+    def start(self) -> Floats:
+        """Raw predictions of zero, from which every fit begins."""
+        return np.zeros(self._shape)
+
+    def measures(self) -> bool:
+        """Whether the function returns losses too, which early stopping needs."""
+        return not bool(np.isnan(self.evaluate(self.start())[2]).any())
+
+    def _check_hessian(self, hessian: Floats, raw: Floats) -> None:
+        negative = (hessian < 0.0).reshape(len(hessian), -1)
+        if negative.any():
+            row, output = divmod(int(np.argmax(negative)), negative.shape[1])
+            got = hessian.reshape(negative.shape)[row, output]
+            prediction = raw.reshape(negative.shape)[row, output]
+            raise ValueError(
+                f"loss must return hessians of at least 0; got {got:g} in row {row} "
+                f"(target {self._values[row]:g}, prediction {prediction:g}). Return an upper bound "
+                "of the second derivative, such as its absolute value or 1."
+            )
+        if not hessian.any():
+            raise ValueError(
+                "loss must return a hessian above 0 in some row; got zeros only, from which no "
+                "step follows. Return ones where the second derivative is zero everywhere."
+            )
+
+    def _array(self, name: str, given: object, shape: tuple[int, ...]) -> Floats:
+        try:
+            array = np.asarray(given, dtype=np.float64)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"loss must return numbers as {name}; got {shorten(given)}. Return an array with "
+                "an entry per row."
+            ) from None
+        if array.shape != shape:
+            entries = "an entry per row" if len(shape) == 1 else "an entry per row and class"
+            raise ValueError(
+                f"loss must return a {name} of shape {shape}, {entries}; got shape "
+                f"{array.shape}. Do not add up or average over rows."
+            )
+        bad = ~(np.abs(array) <= LARGEST)
+        if bad.any():
+            place = np.unravel_index(int(np.argmax(bad)), shape)
+            row = int(place[0])
+            raise ValueError(
+                f"loss must return finite numbers as {name}, at most {LARGEST:g} in size; got "
+                f"{array[place]:g} in row {row} (target {self._values[row]:g}). Clip predictions "
+                "before exponentials, logarithms and divisions."
+            )
+        return np.ascontiguousarray(array)
+
+
+def _by_output(array: Floats) -> Floats:
+    return array if array.ndim == 1 else np.ascontiguousarray(array.T).ravel()
+
+
+def constant_of_least_loss(loss: UserLoss, weights: Floats) -> tuple[float, ...]:
+    """Initial constants of boosting: Newton steps from zero, while they reduce the loss.
+
+    Parameters
+    ----------
+    loss : UserLoss
+        The loss.
+    weights : ndarray of float64
+        Weights of the rows; zero for rows that are not trained on.
+    """
+    start = loss.start()
+    best, slope = np.zeros(1 if start.ndim == 1 else start.shape[1]), np.inf
+    constant = best
+    for _ in range(MOST_STEPS):
+        raw = start + (constant[0] if start.ndim == 1 else constant)
+        try:
+            gradient, hessian, _ = loss.evaluate(raw)
+        except ValueError:
+            if np.isinf(slope):
+                raise  # already at zero, where every fit begins
+            break
+        total, curvature = np.atleast_1d(weights @ gradient), np.atleast_1d(weights @ hessian)
+        size = float(np.abs(total).sum())
+        if not size < slope:
+            break
+        best, slope = constant, size
+        if not (curvature > 0.0).all():
+            break
+        constant = best - total / curvature
+        if np.array_equal(constant, best):
+            break
+    return tuple(best.tolist())
+
+
+# Scorers of scikit-learn on the validation rows of boosting, called after each iteration.
+
+Scorer = Callable[..., Any]
+
+
+def read_scorer(scoring: Any, is_classifier: bool) -> Scorer | None:
+    """Scorer of the parameter `scoring`; None if the loss decides.
+
+    Parameters
+    ----------
+    scoring : str, callable or None
+        Scoring as given to the estimator.
+    is_classifier : bool
+        Task, which selects the default scorer.
+    """
+    if isinstance(scoring, str) and scoring == "loss":
+        return None
+    if scoring is None:
+        scoring = "accuracy" if is_classifier else "r2"
+    try:
+        scorer: Scorer = get_scorer(scoring)
+    except ValueError:
+        required = (
+            '"loss", None, a scorer\'s name of sklearn.metrics.get_scorer_names() or a scorer'
+        )
+        remedy = 'Use for example scoring="roc_auc".'
+        raise wrong_value("scoring", required, scoring, remedy) from None
+    return scorer
+
+
+def _takes_weights(scorer: Scorer) -> bool:
+    """Whether a scorer has an argument `sample_weight`; assumed if it has no signature."""
+    try:
+        parameters = inspect.signature(scorer).parameters
+    except (TypeError, ValueError):
+        return True
+    kinds = [each.kind for each in parameters.values()]
+    return "sample_weight" in parameters or inspect.Parameter.VAR_KEYWORD in kinds
+
+
+class _Predictions(BaseEstimator):  # type: ignore[misc]
+    """Passed to a scorer as the fitted estimator; holds the predictions of some rows."""
+
+    def __init__(self, rows: Any = None, additive: Additive | None = None) -> None:
+        self.rows = rows
+        self.additive = additive
+        self.raw: Floats = np.empty((0, 1))
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return True
+
+    def _link(self, X: Any) -> Additive:
+        if X is not self.rows:
+            raise ValueError(
+                "scoring must ask for predictions of all the rows that it is given, and of no "
+                f"others; got {shorten(X)}. Use a scorer of scikit-learn, or the loss."
+            )
+        assert self.additive is not None
+        return self.additive
+
+
+class _ClassPredictions(ClassifierMixin, _Predictions):  # type: ignore[misc]
+    classes_: npt.NDArray[Any]
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_.take(self._link(X).classes(self.raw)))
+
+    def predict_proba(self, X: Any) -> Floats:
+        return self._link(X).probabilities(self.raw)
+
+    def decision_function(self, X: Any) -> Floats:
+        self._link(X)
+        return self.raw[:, 0] if self.raw.shape[1] == 1 else self.raw
+
+
+class _ValuePredictions(RegressorMixin, _Predictions):  # type: ignore[misc]
+    def predict(self, X: Any) -> Floats:
+        return self._link(X).values(self.raw)
+
+
+class ValidationScorer:
+    """Scores the raw predictions of the validation rows during a fit.
+
+    Parameters
+    ----------
+    scorer : callable
+        ``scorer(estimator, X, y)``; with ``sample_weight`` too if it has such an argument.
+    rows : object
+        Validation rows, as the user has given them.
+    truth : ndarray
+        Their targets: labels or numbers.
+    weights : ndarray or None
+        Their weights; None if all are one.
+    additive : Additive
+        Baseline and link; only the link is used.
+    classes : ndarray or None
+        Labels of the classes; None in regression.
+    """
+
+    def __init__(
+        self,
+        scorer: Scorer,
+        rows: Any,
+        truth: npt.NDArray[Any],
+        weights: Floats | None,
+        additive: Additive,
+        classes: npt.NDArray[Any] | None,
+    ) -> None:
+        self._scorer, self._rows, self._truth = scorer, rows, truth
+        weighs = weights is not None and _takes_weights(scorer)
+        self._given = {"sample_weight": weights} if weighs else {}
+        self._model: Any
+        if classes is None:
+            self._model = _ValuePredictions(rows, additive)
+        else:
+            self._model = _ClassPredictions(rows, additive)
+            self._model.classes_ = classes
+
+    def __call__(self, raw: Floats) -> float:
+        """Score of raw predictions, given output after output."""
+        self._model.raw = np.ascontiguousarray(raw.reshape(-1, len(self._truth)).T)
+        found = self._ask()
+        try:
+            score = float(found)
+        except (TypeError, ValueError):
+            score = math.nan
+        if not math.isfinite(score):
+            raise ValueError(
+                f"scoring must return a finite number; got {shorten(found)}. Use another scorer, "
+                "or more validation rows if it needs all classes."
+            )
+        return score
+
+    def _ask(self) -> Any:
+        try:
+            return self._scorer(self._model, self._rows, self._truth, **self._given)
+        except AttributeError as error:
+            known = "predict"
+            if isinstance(self._model, ClassifierMixin):
+                known += ", predict_proba, decision_function and classes_"
+            raise ValueError(
+                f"scoring must need nothing of the model but {known}; got "
+                f"{shorten(self._scorer)}, which needs more ({error}). Use a scorer for "
+                "such models, or the loss."
+            ) from error
+
 
 # Size from which a table is large, 64 MB: it is read from the user's memory and scaled again in
 # each iteration. Wide tables are copied, since their rows do not stay in the cache.

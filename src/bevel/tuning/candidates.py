@@ -14,12 +14,12 @@ import numpy as np
 
 from bevel.errors import join_names, wrong_type, wrong_value
 from bevel.estimators import ObliqueForestClassifier
-from bevel.parameters.constraints import Parameter
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
     check_each,
 )
+from bevel.parameters.parameter import Parameter
 from bevel.projections import (
     CCA,
     LDA,
@@ -31,10 +31,9 @@ from bevel.projections import (
     Ridge,
     SparseSigns,
 )
-from bevel.projections.counts import resolve_count
+from bevel.projections.base import resolve_count
 from bevel.projections.families import TableShape, read_projection
-from bevel.training.criteria import is_regression
-from bevel.training.options import check_combinations, draws_bags, resolve_options
+from bevel.training.options import check_combinations, draws_bags, is_regression, resolve_options
 
 __all__ = [
     "DENSITIES",

@@ -16,11 +16,8 @@ from typing import Any
 from bevel.errors import ModelFileError, join_names
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.files.atomic import write_whole
-from bevel.files.layout import Layout
-from bevel.files.sections import Sections
-from bevel.files.values.scalars import UnstorableError
-from bevel.files.values.strict_json import read_json
-from bevel.files.values.values import decode_value, encode_value
+from bevel.files.layout import Layout, Sections, read_json
+from bevel.files.values import UnstorableError, decode_value, encode_value
 from bevel.parameters.forest_parameters import check_each
 from bevel.projections.families import read_projection
 from bevel.tuning.candidates import MANAGED, parameters_of

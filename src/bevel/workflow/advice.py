@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from bevel._types import Floats
-from bevel.projections.counts import Count
-from bevel.training.automatic.candidates import axis_family
+from bevel.projections.base import Count
+from bevel.training.automatic import axis_family
 from bevel.workflow.fitting import FOREST, Settings, coded, cross_validate, fit
-from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
+from bevel.workflow.rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, mean_estimate, paired_share_estimate, row_losses
 
 __all__ = ["AXIS", "MODEL", "Advice", "Line", "advise", "points", "rivals_of"]

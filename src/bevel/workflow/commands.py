@@ -14,26 +14,24 @@ from typing import Any, Unpack
 
 from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
-from bevel.tables.options import TableKeywords, TableOptions
-from bevel.tables.source import Source
+from bevel.tables.options import Source, TableKeywords, TableOptions
 from bevel.workflow import explaining, fitting
-from bevel.workflow.explained_model import of_target, survival_columns
-from bevel.workflow.explaining import Explanation
+from bevel.workflow.explaining import Explanation, explain_survival, of_target, survival_columns
 from bevel.workflow.fitting import (
     BOOSTING,
     FOREST,
     MODELS,
+    FitResult,
     Settings,
+    TuneResult,
     check_keep_targets,
     score_fitted,
+    tune_rows,
+    with_parameter_file,
 )
-from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows, read_labelled_rows
-from bevel.workflow.model_rows import read_model_rows
 from bevel.workflow.predicting import Predictions, predict_file
-from bevel.workflow.results import FitResult, TuneResult
-from bevel.workflow.survival.explaining import explain_survival
-from bevel.workflow.survival.rows import read_survival_rows
-from bevel.workflow.tuning import tune_rows, with_parameter_file
+from bevel.workflow.rows import CLASSIFICATION, LabelledRows, read_labelled_rows, read_model_rows
+from bevel.workflow.survival import read_survival_rows
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
 

@@ -1,7 +1,7 @@
 """Explanation of a forest and some rows: importance, effects, directions, rules, quantiles, single
 rows.
 
-`explain_sections` writes the results on pages, and `bevel.cli.explain` prints them.
+Plain results; `bevel.report.explain` writes them on pages and `bevel.cli.explain` in the terminal.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from numpy.random import Generator
 from bevel._types import Floats, Target
 from bevel.analysis import (
     importance,
+    partial_dependence,
     shapley_values,
     surrogate_tree,
     tree_rules,
@@ -26,11 +27,13 @@ from bevel.analysis.accuracy.evaluation_rows import (
     predictions,
     read_evaluation_rows,
 )
+from bevel.analysis.accuracy.uncertainty import quantiles_of, training_targets
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.results import (
     Directions,
     Effect,
     Importance,
+    RowQuantiles,
     RuleSet,
     ShapleyValues,
     SurrogateTree,
@@ -39,34 +42,406 @@ from bevel.analysis.results import (
 )
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.analysis.rules.top import RuleLimits, best_rules
-from bevel.data.columns import Columns
+from bevel.data.survival import SurvivalTarget
+from bevel.data.tables import Columns
+from bevel.errors import join_names
 from bevel.forest.additive import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
-from bevel.text.style import Style
-from bevel.workflow.main_effects import find_main_effects
-from bevel.workflow.representative_rows import RepresentativeRow, find_representative_rows
-from bevel.workflow.scores import Estimate, classification_scores, mean_estimate, regression_scores
-from bevel.workflow.survival.findings import SurvivalFindings
-from bevel.workflow.target_quantiles import TargetQuantiles, find_target_quantiles
+from bevel.forest.quantiles import KeptTargets
+from bevel.text.tree_rules import Style
+from bevel.workflow.scores import (
+    Estimate,
+    classification_scores,
+    mean_estimate,
+    regression_scores,
+    share_estimate,
+)
+from bevel.workflow.survival import (
+    SurvivalColumns,
+    SurvivalFindings,
+    evaluation_rows,
+    find_risk_rules,
+    find_survival,
+)
 
 __all__ = [
     "MOST_EFFECT_ROWS",
     "MOST_ROWS",
     "MOST_VISITS",
+    "N_EFFECTS",
     "N_SHAPLEY_ROWS",
     "N_STEPS",
     "READABLE_DEPTH",
     "SLIM",
+    "Band",
     "Explanation",
     "OnStep",
+    "RepresentativeRow",
+    "TargetQuantiles",
     "affordable_background",
     "best_tree",
     "draw_places",
     "explain",
+    "explain_survival",
+    "find_main_effects",
+    "find_representative_rows",
+    "find_target_quantiles",
+    "of_target",
     "places_of",
     "readable_tree",
+    "survival_columns",
 ]
+
+# Selects the part of a model to explain, by the given columns.
+
+
+def of_target(model: Any, target: str | None) -> Any:
+    """The model of one output, if the target is one of several outputs."""
+    fitted = getattr(model, "fitted_forest_", None)
+    outputs = None if fitted is None else fitted.outputs
+    if outputs is None:
+        return model
+    if target not in outputs.names:
+        names = join_names([repr(name) for name in outputs.names])
+        raise ValueError(
+            f"`target` must name one of the {len(outputs)} outputs of the model ({names}), which "
+            f"is then explained; got {target!r}. Name one of them."
+        )
+    return model.output(target)
+
+
+def survival_columns(
+    model: Any, target: str | None, time: str | None, event: str | None, entry: str | None
+) -> SurvivalColumns | None:
+    """The columns of times; raises for columns that the model does not predict."""
+    record = model.fitted_forest_.survival
+    if record is None:
+        if not time is event is entry is None:
+            raise ValueError(
+                "`time`, `event` and `entry` belong to a survival forest; got a model of classes "
+                "or numbers. Name its `target`."
+            )
+        return None
+    if target is not None:
+        raise ValueError(
+            "`target` belongs to a model of classes or numbers; got a survival forest. Name the "
+            "columns `time` and `event`."
+        )
+    if (time is None) != (event is None) or (time is None and entry is not None):
+        raise ValueError(
+            "`time` and `event` belong together, and `entry` to both: the time of each row, "
+            "whether the event was seen then, and since when the row is seen; got a part of "
+            "them. Name both columns, or none."
+        )
+    if time is None or event is None:
+        return None
+    return SurvivalColumns(time, event, entry, competing=record.n_causes > 1)
+
+
+# Effects of the most important features on predictions.
+
+N_EFFECTS = 6
+N_POINTS = 30  # points of a curve
+MOST_CLASSES = 5  # classes that a figure can distinguish
+
+
+def find_main_effects(
+    analysed: AnalysedForest, X: Columns, importance: Importance
+) -> tuple[Effect, ...]:
+    """Partial dependence of the most important features, with standard errors where bags are known.
+
+    Features without values, with a single value or without importance are left out. If there are
+    many classes, those are kept whose probabilities change most.
+    """
+    if not analysed.forest.n_trees or not len(X):
+        return ()
+    chosen = [
+        int(place)
+        for place in importance.order
+        if importance.values[place] > 0.0 and _varies(X, int(place))
+    ]
+    return tuple(_effect(analysed, X, feature) for feature in chosen[:N_EFFECTS])
+
+
+def _varies(X: Columns, feature: int) -> bool:
+    present = X.values[feature][~X.missing(feature)]
+    return len(present) > 1 and bool(np.any(present != present[0]))
+
+
+def _effect(analysed: AnalysedForest, X: Columns, feature: int) -> Effect:
+    options: dict[str, Any] = {"grid_resolution": N_POINTS}
+    try:
+        found = partial_dependence(analysed.estimator, X, feature, standard_error=True, **options)
+    except ValueError:  # trees without bags, or a single tree
+        found = partial_dependence(analysed.estimator, X, feature, **options)
+    return _of_few_classes(found)
+
+
+def _of_few_classes(found: Effect) -> Effect:
+    """The effect on the classes whose probabilities change most, in their order."""
+    if found.classes is None or len(found.classes) <= MOST_CLASSES:
+        return found
+    kept = np.sort(np.argsort(-np.ptp(found.values, axis=0), kind="stable")[:MOST_CLASSES])
+    error = found.standard_error
+    return replace(
+        found,
+        classes=found.classes[kept],
+        values=found.values[:, kept],
+        standard_error=None if error is None else error[:, kept],
+    )
+
+
+# Chooses rows to explain: a typical one, the most doubtful one, the worst mistake.
+
+
+@dataclass(frozen=True)
+class RepresentativeRow:
+    """A row, and the reason why it was chosen.
+
+    Attributes
+    ----------
+    why : {"typical", "doubtful", "wrong", "asked"}
+    place : int
+        Position among the evaluated rows.
+    predicted : tuple of float
+        Predictions of the forest: class probabilities, or one value.
+    truth : float or None
+        The true target, as position among the classes or as value, if it is known.
+    spread : float
+        Standard deviation of the trees' predictions in regression, 0 in classification and for
+        boosting.
+    number : int
+        Number by which the row is called.
+    """
+
+    why: str
+    place: int
+    predicted: tuple[float, ...]
+    truth: float | None
+    spread: float
+    number: int = 0
+
+
+def find_representative_rows(
+    forest: FlatForest,
+    leaves: npt.NDArray[np.int32],
+    predicted: Floats,
+    truth: npt.NDArray[Any] | None,
+    requested: Sequence[int] | npt.NDArray[np.integer[Any]] = (),
+    *,
+    adds_up: bool = False,
+) -> list[RepresentativeRow]:
+    """Choose rows, each for a single reason.
+
+    - typical: the row that shares most leaves with other rows, among those predicted well;
+    - doubtful: the one with the smallest lead of a class over the next, or the largest spread of
+      the trees' predictions in regression;
+    - wrong: the one whose true class has the smallest probability, or the largest error; only if
+      the class predicted is not the true one.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        The trees.
+    leaves : ndarray of int32, shape (n, n_trees)
+        Leaves of the rows.
+    predicted : ndarray of shape (n, n_classes), or (n, 1) in regression
+        Predictions of the forest.
+    truth : ndarray of shape (n,), or None
+        Positions among the classes, or values.
+    requested : sequence of int
+        Positions of requested rows; they come last.
+    adds_up : bool, default=False
+        Whether trees are added up, as in boosting; their spread then does not measure doubt.
+    """
+    is_classifier = predicted.shape[1] > 1 or forest.n_classes > 0
+    error = _error(is_classifier, predicted, truth)
+    has_spread = not is_classifier and not adds_up
+    spread = _spread(forest, leaves) if has_spread else np.zeros(len(leaves))
+    doubt = _doubt(predicted) if is_classifier else spread
+    shared = np.where(error <= np.median(error), _shared_leaves(leaves), -1)
+    reasons: list[tuple[str, npt.NDArray[Any]]] = [("typical", shared), ("doubtful", doubt)]
+    if truth is not None:
+        wrong = predicted.argmax(axis=1) != truth if is_classifier else error > 0.0
+        reasons.insert(1, ("wrong", np.where(wrong, error, -1.0)))
+    chosen: dict[int, str] = {}
+    for why, score in reasons:
+        free = np.where(np.isin(np.arange(len(score)), list(chosen)), -1.0, score)
+        if free.max() > 0.0:
+            chosen[int(free.argmax())] = why
+    for place in requested:
+        chosen.setdefault(int(place), "asked")
+    order = ("typical", "doubtful", "wrong", "asked")
+    return [
+        RepresentativeRow(
+            why,
+            place,
+            tuple(predicted[place].tolist()),
+            None if truth is None else float(truth[place]),
+            float(spread[place]),
+        )
+        for place, why in sorted(chosen.items(), key=lambda item: order.index(item[1]))
+    ]
+
+
+def _error(is_classifier: bool, predicted: Floats, truth: npt.NDArray[Any] | None) -> Floats:
+    """Distance from the truth; zero where it is not known."""
+    if truth is None:
+        return np.zeros(len(predicted))
+    if is_classifier:
+        return np.asarray(1.0 - predicted[np.arange(len(predicted)), truth])
+    return np.asarray(np.abs(predicted[:, 0] - truth))
+
+
+def _spread(forest: FlatForest, leaves: npt.NDArray[np.int32]) -> Floats:
+    return np.asarray(forest.leaf_value[forest.tree_offset[:-1] + leaves].std(axis=1))
+
+
+def _doubt(predicted: Floats) -> Floats:
+    """One minus the lead of the first class over the second."""
+    if predicted.shape[1] < 2:
+        return np.zeros(len(predicted))
+    best = np.partition(predicted, -2, axis=1)[:, -2:]
+    return np.asarray(1.0 - (best[:, 1] - best[:, 0]))
+
+
+def _shared_leaves(leaves: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
+    """Number of rows that each row shares its leaf with, summed over trees: Breiman's proximity."""
+    shared = np.zeros(len(leaves), dtype=np.int64)
+    for leaf in leaves.T:
+        shared += np.bincount(leaf)[leaf]
+    return shared
+
+
+# Quantiles of the targets of rows, for pages, with their coverage.
+
+LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
+MOST_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a moment
+
+NOT_KEPT = (
+    "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
+    "--keep-targets (keep_targets=True in Python), or explain it on the rows of the fit, with "
+    "--target."
+)
+GROWN_ON = (
+    "Quantiles of rows that every tree has seen would be close to their own targets: "
+    "explain the model on other rows."
+)
+WEIGHTED = (
+    "Quantiles need the weights of the training rows, which are not known here: grow the model "
+    "with keep_targets=True."
+)
+TOO_MANY = (
+    "Quantiles of so many training rows in so many trees take more memory than a page is worth: "
+    "grow the model with bevel fit --keep-targets (keep_targets=True in Python)."
+)
+
+
+@dataclass(frozen=True)
+class Band:
+    """A central interval.
+
+    Attributes
+    ----------
+    share : float
+        Share of targets that should be inside.
+    covered : Estimate or None
+        Observed share; None if the targets are not known.
+    width : float
+        Median over rows of the distance between its ends.
+    """
+
+    share: float
+    covered: Estimate | None
+    width: float
+
+
+@dataclass(frozen=True, eq=False)
+class TargetQuantiles:
+    """Quantiles of the targets of rows.
+
+    Attributes
+    ----------
+    quantiles : RowQuantiles or None
+        Quantiles of the evaluated rows.
+    missing : str
+        Reason why there are none, and how to get them; empty if there are some.
+    """
+
+    quantiles: RowQuantiles | None
+    missing: str
+
+    @property
+    def bands(self) -> list[Band]:
+        """Central intervals, widest first."""
+        return [] if self.quantiles is None else _bands(self.quantiles)
+
+
+def find_target_quantiles(
+    analysed: AnalysedForest,
+    rows: EvaluationRows,
+    row_kind: str,
+    X: Columns,
+    y: npt.NDArray[Any] | None,
+) -> TargetQuantiles:
+    """Find quantiles of the targets of some rows, for a regressor.
+
+    Parameters
+    ----------
+    analysed : AnalysedForest
+        The forest.
+    rows : EvaluationRows
+        Rows to evaluate.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on them.
+    X, y : Columns and ndarray
+        All given rows, and their targets if these are known; if the forest was grown on the rows,
+        these are its training targets.
+    """
+    if row_kind == "grown on":
+        return TargetQuantiles(None, GROWN_ON)
+    targets, missing = _training_targets(analysed, row_kind, X, y)
+    if targets is None:
+        return TargetQuantiles(None, missing)
+    truth = None if y is None else np.asarray(rows.target, np.float64)
+    return TargetQuantiles(
+        quantiles_of(analysed, targets, rows.X, LEVELS, target=truth, out=rows.out), ""
+    )
+
+
+def _training_targets(
+    analysed: AnalysedForest, row_kind: str, X: Columns, y: npt.NDArray[Any] | None
+) -> tuple[KeptTargets | None, str]:
+    """Training targets of the leaves, or the reason why there are none."""
+    kept = analysed.kept_targets()
+    if kept is not None:
+        return kept, ""
+    if row_kind != "out-of-bag":
+        return None, NOT_KEPT
+    if len(X) * analysed.forest.n_trees > MOST_MEMBERS:
+        return None, TOO_MANY
+    try:
+        return training_targets(analysed, X, y), ""
+    except ValueError:  # the rows look like those of the fit but contradict the leaf predictions
+        return None, WEIGHTED
+
+
+def _bands(found: RowQuantiles) -> list[Band]:
+    values = found.values[found.known]
+    if len(values) == 0:
+        return []
+    bands = []
+    for low, high in found.bands:
+        covered = None
+        if found.target is not None:
+            inside = found.inside((low, high))
+            covered = share_estimate(int(inside.sum()), len(inside))
+        width = float(np.median(values[:, high] - values[:, low]))
+        share = round(float(found.levels[high] - found.levels[low]), 9)  # 0.9, not 0.8999…
+        bands.append(Band(share, covered, width))
+    return bands
+
 
 OnStep = Callable[[int, str], object]
 
@@ -434,3 +809,134 @@ def best_tree(
         if explained > most:
             best, most = tree.index, explained
     return best, most / whole if whole > 0.0 else 0.0
+
+
+N_REPEATS = 5  # permutations of each feature, as in `importance`
+
+
+def explain_survival(
+    model: Any,
+    X: Columns,
+    target: SurvivalTarget | None = None,
+    *,
+    weights: Floats | None = None,
+    number: npt.NDArray[np.int64] | None = None,
+    requested: Sequence[int] = (),
+    seed: int = 0,
+    on_step: OnStep = lambda *_: None,
+) -> Explanation:
+    """Explain a survival forest on some rows.
+
+    Parameters
+    ----------
+    model : ObliqueSurvivalForest
+        Fitted model.
+    X : Columns
+        Rows; the rows of the fit are recognised, and evaluated out of bag.
+    target : SurvivalTarget, default=None
+        Times and events of the rows.
+    weights : ndarray, default=None
+        Weights of the fit, if these are its rows.
+    number, requested, seed, on_step
+        Parameters as in `explain`.
+    """
+    analysed = read_forest(model, "explain", trees_only=True)
+    number = np.arange(1, len(X) + 1) if number is None else number
+    wanted = places_of(number, requested)
+    rng = np.random.default_rng(seed)
+    on_step(0, "predicting rows")
+    rows, row_kind = evaluation_rows(analysed, X, weights)
+    risk = _risks(analysed, rows)
+    on_step(1, "measuring survival")
+    findings = find_survival(model, X, target, risk, row_kind, weights)
+    used = np.union1d(draw_places(np.arange(len(X)), MOST_ROWS, rng), wanted)
+    some, leaves = X.rows(used), analysed.predictor.leaves(rows.X[used], analysed.n_threads)
+    on_step(2, "measuring importance")
+    importances = _importances(analysed, X, target, row_kind == "out-of-bag", weights, seed)
+    on_step(3, "computing effects")
+    over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
+    effects = find_main_effects(analysed, over, importances[-1])
+    on_step(4, "reading trees")
+    is_slim = analysed.forest.is_slim
+    imitation = surrogate_tree(model, some, max_depth=READABLE_DEPTH)
+    if target is not None:
+        findings = replace(findings, rules=find_risk_rules(imitation, X, target))
+    place, explained = best_tree(analysed.forest, leaves, risk[used, None])
+    on_step(5, "explaining single rows")
+    chosen = find_representative_rows(
+        analysed.forest, leaves, risk[used, None], None, np.searchsorted(used, wanted)
+    )
+    shapley = shapley_values(
+        model,
+        some.rows(np.array([each.place for each in chosen])),
+        some,
+        max_background=affordable_background(analysed, len(chosen)),
+        random_state=rng,
+    )
+    on_step(N_STEPS, "")
+    return Explanation(
+        model,
+        len(X),
+        len(used),
+        row_kind,
+        findings.estimates,
+        importances,
+        effects,
+        None if is_slim else importance(model, "projection"),
+        imitation,
+        None,
+        None if is_slim else readable_tree(model, place, some),
+        explained,
+        None,
+        tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
+        shapley,
+        SLIM if is_slim else "",
+        survival=findings,
+    )
+
+
+def _risks(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
+    """Risks by the trees that have not seen a row; by all trees for a row in every bag."""
+    whole = analysed.predictor.values(rows.X, analysed.n_threads)
+    if rows.out is None:
+        return whole
+    unseen = predictions(analysed, rows)[:, 0]
+    return np.where(rows.known, unseen, whole)
+
+
+def _importances(
+    analysed: AnalysedForest,
+    X: Columns,
+    target: SurvivalTarget | None,
+    out_of_bag: bool,
+    weights: Floats | None,
+    seed: int,
+) -> tuple[Importance, ...]:
+    """Importance by negation and permutation; Shapley values if times and events are unknown."""
+    n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
+    whole = weights is None or bool((weights > 0.0).all())  # otherwise bags differ
+    if target is not None and target.event.any() and N_REPEATS * n_visits <= MOST_VISITS and whole:
+        model, given = analysed.estimator, {"out_of_bag": out_of_bag}
+        by_permutation = importance(
+            model,
+            "permutation",
+            X,
+            target,
+            n_repeats=N_REPEATS,
+            random_state=seed,
+            **given,
+        )
+        if analysed.fitted.encoding.nominal:  # level sets have no coefficients to negate
+            return (by_permutation,)
+        return (importance(model, "negation", X, target, **given), by_permutation)
+    rng = np.random.default_rng(seed)
+    drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
+    found = shapley_values(
+        analysed.estimator,
+        drawn,
+        X,
+        max_background=affordable_background(analysed, len(drawn)),
+        random_state=rng,
+    )
+    measures = "mean absolute Shapley value of risks"
+    return (Importance("Shapley", found.names, found.importances, measures),)

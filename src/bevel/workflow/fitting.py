@@ -1,12 +1,14 @@
 """Fits forests to a table for the commands: with out-of-bag predictions, their course over
-the trees, and cross-validation."""
+the trees, and cross-validation.
+"""
 
 from __future__ import annotations
 
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,22 +17,29 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis import out_of_bag_curve
 from bevel.analysis.results import OutOfBagCurve
-from bevel.errors import NoOutOfBagError
+from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.estimators import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
 )
-from bevel.workflow.labelled_rows import CLASSIFICATION, LabelledRows
+from bevel.projections.families import TableShape
+from bevel.tuning import TuningResult, tune
+from bevel.tuning.candidates import sporf_grid
+from bevel.tuning.parameter_file import read_parameter_file
+from bevel.workflow.rows import CLASSIFICATION, LabelledRows
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
 
 __all__ = [
     "BOOSTING",
     "FOREST",
+    "GRIDS",
     "MODELS",
+    "FitResult",
     "Fitted",
     "Settings",
+    "TuneResult",
     "check_keep_targets",
     "cross_validate",
     "default_trees",
@@ -38,6 +47,8 @@ __all__ = [
     "make",
     "score_fitted",
     "scores_of",
+    "tune_rows",
+    "with_parameter_file",
 ]
 
 Forest = ObliqueForestClassifier | ObliqueForestRegressor
@@ -252,3 +263,155 @@ def cross_validate(
             predictions[test] = model.predict(rows)
         on_fold(number + 1, n_folds)
     return predictions
+
+
+# Results of fitting and tuning on a file of rows.
+
+
+@dataclass(frozen=True, eq=False)
+class FitResult:
+    """A forest fitted to a file of rows.
+
+    Attributes
+    ----------
+    model : estimator
+    scores : dict of str to Estimate
+        Scores, each with its 95 % interval.
+    scored_by : {"out-of-bag", "cross-validated"}
+    rows : LabelledRows
+        Rows of the file; ``rows.notes`` has notes on how it was read.
+    settings : Settings
+        Settings of the forest.
+    seconds : float
+        Time to grow the trees.
+    out_of_bag : ndarray or None
+        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
+        the projection leaves no rows out.
+    curve : OutOfBagCurve or None
+        Out-of-bag loss against the number of trees, with ``curve=True``.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> result.model.n_classes_
+    3
+    """
+
+    model: Any
+    scores: dict[str, Estimate]
+    scored_by: str
+    rows: LabelledRows
+    settings: Settings
+    seconds: float
+    out_of_bag: Floats | None
+    curve: OutOfBagCurve | None
+
+
+@dataclass(frozen=True, eq=False)
+class TuneResult:
+    """Parameters that were searched on a file of rows.
+
+    Attributes
+    ----------
+    model : estimator
+        Estimator with the best parameters; fitted unless ``refit=False``.
+    found : TuningResult
+        All candidates, and the best.
+    rows : LabelledRows
+        Rows of the file.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from bevel import workflow
+    >>> from bevel.datasets import load_iris
+    >>> X, y = load_iris(as_frame=True)
+    >>> path = Path(tempfile.mkdtemp(), "iris.csv")
+    >>> X.assign(species=y).to_csv(path, index=False)
+    >>> options = dict(task="classification", budget=200, first_trees=10, n_estimators=20)
+    >>> tuned = workflow.tune(path, "species", **options)
+    >>> tuned.model.n_estimators
+    20
+    """
+
+    model: Any
+    found: TuningResult
+    rows: LabelledRows
+
+
+# Searches parameters on labelled rows of a file.
+
+GRIDS = ("auto", "sporf")
+
+
+def tune_rows(
+    data: LabelledRows, settings: Settings, *, grid: str, all_powers: bool, **options: Any
+) -> TuningResult:
+    """Search on the rows of a file.
+
+    Parameters
+    ----------
+    data : LabelledRows
+        Rows to learn from.
+    settings : Settings
+        Settings of the first candidate.
+    grid : {"auto", "sporf"}
+        Candidates of general use, or SPORF's grid.
+    all_powers : bool
+        With "sporf", try d = p² too, even if these directions are many.
+    **options
+        Options of `bevel.tune`.
+    """
+    if grid not in GRIDS:
+        raise wrong_value("grid", '"auto" or "sporf"', grid, "Leave it out for the usual ones.")
+    if all_powers and grid != "sporf":
+        required, remedy = 'False unless grid="sporf"', "Ask for that grid, or leave it out."
+        raise wrong_value("all_powers", required, all_powers, remedy)
+    candidates: Any = "auto"
+    if grid == "sporf":
+        n_rows, n_features = data.X.shape
+        n_nominal = len(data.X.nominal)
+        shape = TableShape(n_rows, n_features - n_nominal, n_nominal)
+        candidates = sporf_grid(shape, all_powers=all_powers)
+        if not candidates:
+            raise ValueError(
+                "SPORF's grid needs at least one numeric column to make directions of; got "
+                "nominal columns only. Leave `grid` out."
+            )
+    return tune(make(data, settings), data.X, data.y, candidates=candidates, **options)
+
+
+def with_parameter_file(settings: Settings, path: Path, data: LabelledRows) -> Settings:
+    """Settings with the parameters of a file in place of the defaults.
+
+    Parameters
+    ----------
+    settings : Settings
+        Settings whose projection must be a default: that of the file would contradict another one.
+    path : Path
+        File written by `bevel tune --out`.
+    data : LabelledRows
+        Rows to learn from.
+    """
+    default = Settings()
+    given = (settings.projection, settings.n_projections)
+    if given != (default.projection, default.n_projections):
+        raise ValueError(
+            f"`params` must be the only source of the projection; got `projection` and "
+            f"`n_projections` {given} beside it. Leave them out, or edit the file."
+        )
+    read = read_parameter_file(path, type(make(data, settings)), data.target)
+    return replace(
+        settings,
+        projection=read.pop("projection", "auto"),
+        n_projections=read.pop("n_projections", "auto"),
+        others={**read, **settings.others},
+    )

@@ -13,9 +13,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.tables.options import TableOptions
-from bevel.tables.source import Source
-from bevel.workflow.model_rows import read_model_rows
+from bevel.tables.options import Source, TableOptions
+from bevel.workflow.rows import read_model_rows
 
 __all__ = ["Predictions", "out_of_bag_predictions", "predict_file"]
 

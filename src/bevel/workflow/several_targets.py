@@ -11,14 +11,13 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.data.columns import Columns
+from bevel.data.tables import Columns
 from bevel.errors import NoOutOfBagError
-from bevel.tables.options import TableOptions
-from bevel.tables.source import Source
+from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import open_table
 from bevel.workflow.fitting import Settings, default_trees, make
-from bevel.workflow.labelled_rows import LabelledRows, read_labelled_rows
 from bevel.workflow.predicting import Predictions
+from bevel.workflow.rows import LabelledRows, read_labelled_rows
 from bevel.workflow.scores import Estimate, classification_scores, regression_scores
 
 __all__ = ["OutputFit", "fit_outputs", "out_of_bag_outputs", "split_targets"]

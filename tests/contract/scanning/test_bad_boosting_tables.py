@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, scan
-from bevel.scanning import columns
+from bevel.scanning import store
 
 
 def make_batches(n_batches=3, rows=200):
@@ -65,9 +65,9 @@ def test_table_whose_gradients_need_more_than_the_memory_is_refused_before_it_is
 
 def test_table_that_exceeds_the_memory_goes_to_files(monkeypatch):
     used = []
-    make = columns.ColumnFolder.__init__
+    make = store.ColumnFolder.__init__
     monkeypatch.setattr(
-        columns.ColumnFolder, "__init__", lambda self, *a: used.append(1) or make(self, *a)
+        store.ColumnFolder, "__init__", lambda self, *a: used.append(1) or make(self, *a)
     )
     rows = np.random.default_rng(0).normal(size=(100_000, 24)).astype(np.float32)
     for memory, n_used in (("200MB", 0), ("32MB", 1)):
@@ -82,10 +82,10 @@ def test_disk_that_is_full_is_reported_and_nothing_is_left(where, tmp_path, monk
         raise OSError(errno.ENOSPC, "No space left on device")
 
     if where == "codes":
-        monkeypatch.setattr(columns, "_reserve", full)
+        monkeypatch.setattr(store, "_reserve", full)
         message = r"could not write its table of codes \(No space left"
     else:
-        monkeypatch.setattr(columns.ColumnFolder, "_file", lambda *_: Path("/dev/full"))
+        monkeypatch.setattr(store.ColumnFolder, "_file", lambda *_: Path("/dev/full"))
         message = r"could not write encoded rows \(No space left"
     with pytest.raises(OSError, match=message) as caught:
         fit(scan(make_batches(), folder=tmp_path))

@@ -11,7 +11,7 @@ from bevel import (
     ObliqueForestRegressor,
     scan,
 )
-from bevel.scanning import files
+from bevel.scanning import sources
 from bevel.scanning.survey import Survey
 
 CLASSIFIERS = [
@@ -177,7 +177,7 @@ def test_rows_that_stay_the_same_in_other_batches_are_taken():
 def test_fingerprint_of_files_tells_their_size_and_time(tmp_path):
     path = tmp_path / "rows.csv"
     make_frame().to_csv(path)
-    source = files.TableFiles([path], "a", None, None)
+    source = sources.TableFiles([path], "a", None, None)
     before = source.fingerprint()
     assert source.fingerprint() == before
     path.write_text(path.read_text() + " ")

@@ -7,9 +7,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import bevel.training.blocks.table as blocked_table
+import bevel.training.blocks as blocked_table
 from bevel import ObliqueForestClassifier, scan
-from bevel.training.blocks.local import LocalBlocks
+from bevel.training.blocks import LocalBlocks
 
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="no SIGINT by number there")
 

@@ -13,9 +13,8 @@ import pytest
 
 from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier, scan
 from bevel.scanning import reading
-from bevel.scanning.locks import FileLock
-from bevel.scanning.store import BlockFolder
-from bevel.training.blocks.block import Block
+from bevel.scanning.store import BlockFolder, FileLock
+from bevel.training.blocks import Block
 
 MODELS = [
     ObliqueForestClassifier(n_estimators=3, random_state=0, n_jobs=1),

@@ -14,7 +14,7 @@ from sklearn.tree import DecisionTreeClassifier
 
 from bevel import ObliqueForestClassifier
 from bevel.analysis import bias_and_variance, hellinger_distance
-from bevel.analysis.accuracy.effects import class_effects
+from bevel.analysis.accuracy.bias_variance import class_effects
 from bevel.datasets import trunk
 
 

@@ -6,8 +6,8 @@ from support.families import FAMILIES, TASKS, grow_on, new_rows, training_data
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core
+from bevel.forest.flat_forest import take_trees
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.subforest import take_trees
 
 NONE = np.empty(0, np.float32)
 

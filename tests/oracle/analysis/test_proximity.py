@@ -13,8 +13,8 @@ from support.forests import Forest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import nearest_rows, proximity
-from bevel.analysis.neighbours import leaf_sharing
-from bevel.estimators._reading import encode_rows
+from bevel.analysis.neighbours import proximity as leaf_sharing
+from bevel.estimators._base import encode_rows
 
 KINDS = ("oob", "in_bag", "all")
 PROJECTIONS = {

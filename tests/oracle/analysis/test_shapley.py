@@ -8,8 +8,8 @@ from support.naive.shapley import interactions_of_worths, naive_shapley, predict
 from support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import _core
+from bevel.forest.flat_forest import take_trees
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.subforest import take_trees
 
 ALWAYS, NEVER = 12, 0  # features up to which trees are exact
 

@@ -13,7 +13,7 @@ from bevel.analysis import importance
 from bevel.analysis.results import Directions
 from bevel.analysis.rules import split_directions
 from bevel.analysis.rules.split_directions import SparseRows, distinct_rows
-from bevel.estimators._base import ObliqueForest
+from bevel.estimators.forest import ObliqueForest
 
 PROJECTIONS = {
     "axis": "axis",

@@ -8,9 +8,9 @@ import pytest
 
 from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import importance
-from bevel.forest import split_signs as module
+from bevel.forest import importance as module
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
-from bevel.forest.split_signs import split_signs
+from bevel.forest.importance import split_signs
 
 
 def leaf_outputs(forest: FlatForest, node: int) -> np.ndarray:

@@ -7,7 +7,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel.projections.families import TableShape, read_projection
-from bevel.training.blocks.block import Block, Columns, add_histograms, rows_of_nodes
+from bevel.training.blocks import Block, Columns, add_histograms, rows_of_nodes
 from bevel.training.options import resolve_options
 from bevel.training.trainer import native_options
 

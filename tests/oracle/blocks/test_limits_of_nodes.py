@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-import bevel.training.blocks.table as blocked_table
+import bevel.training.blocks as blocked_table
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, scan
 
 

@@ -4,11 +4,11 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import bevel.estimators.scanned.fitting as scanned
-import bevel.training.blocks.table as blocked_table
+import bevel.estimators.scanned as scanned
+import bevel.training.blocks as blocked_table
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core, scan
 from bevel import projections as P
-from bevel.training.blocks.growing import WorkSpace
+from bevel.training.blocks import WorkSpace
 
 N_ROWS = 2000
 

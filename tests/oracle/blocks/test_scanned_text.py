@@ -7,12 +7,11 @@ import pandas as pd
 import pytest
 
 import bevel
-from bevel.scanning.files import TextFiles
-from bevel.tables import text_file
-from bevel.tables.options import TableOptions
-from bevel.tables.source import Source
+from bevel.scanning.sources import TextFiles
+from bevel.tables import text as text_file
+from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import open_table
-from bevel.tables.text_batches import TextBatches
+from bevel.tables.text import TextBatches
 
 RNG = np.random.default_rng(0)
 CELLS = {

@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from support.naive.scaling import dampen, naive_scale
 
 from bevel import _core
-from bevel.data import ranking
+from bevel.data import scaling
+from bevel.data.encoding import LARGEST_READ, LARGEST_STORED
 from bevel.data.scaling import (
     SCALES,
     IdentityScaler,
@@ -21,7 +22,6 @@ from bevel.data.scaling import (
     Scaler,
     learn_scaler,
 )
-from bevel.data.tiles import LARGEST_READ, LARGEST_STORED
 
 KINDS = [None, *SCALES]
 SPECIAL = [np.nan, 0.0, -0.0, 1.0, 5e-324, -1e-310, 1e-45, 1e34, 1e38, LARGEST_READ, -LARGEST_READ]
@@ -64,7 +64,7 @@ def bounds_of(scaler: Scaler, feature: int) -> list[float]:
         return [scaler.shift[feature], scaler.shift[feature] + scaler.span[feature]]
     if isinstance(scaler, QuantileScaler):
         return [scaler.low[feature], scaler.high[feature]]
-    if isinstance(scaler, ranking.RankScaler):
+    if isinstance(scaler, scaling.RankScaler):
         return scaler.knots[scaler.offset[feature] : scaler.offset[feature + 1]].tolist()
     return []
 
@@ -124,9 +124,9 @@ def test_large_tables_are_scaled_alike_by_any_number_of_threads(kind, shape, ord
 
 @pytest.mark.parametrize("relative", [False, True])
 def test_values_between_the_knots_of_a_long_column_are_interpolated(relative, monkeypatch) -> None:
-    monkeypatch.setattr(ranking, "MOST_KNOTS", 50)
+    monkeypatch.setattr(scaling, "MOST_KNOTS", 50)
     values = np.random.default_rng(1).normal(size=(1000, 2))
-    scaler = ranking.learn_ranks(values, relative)
+    scaler = scaling.learn_ranks(values, relative)
     assert not scaler.complete.any()
     new = np.concatenate([values, 3 * values, [[-99.0, np.nan], [99.0, 0.0]]])
     check(scaler, new, 0, np.empty(new.shape, np.float32), threads=1)

@@ -21,12 +21,12 @@ from support.c_models import COMPILER, STRICT, CModels, needs_compiler, random_e
 from support.naive.scaling import scale_in_double
 from support.random_forests import random_rows
 
-import bevel.data.ranking
+import bevel.data.scaling
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.data.scaling import SCALES
 from bevel.data.tables import is_missing
-from bevel.estimators._reading import encode_rows
+from bevel.estimators._base import encode_rows
 from bevel.forest.flat_forest import FlatForest
 
 pytestmark = needs_compiler
@@ -103,7 +103,7 @@ def test_every_scale_predicts_as_python_does(
     X, y = training_rows()
     X[:, 1] = np.round(X[:, 1])  # ties
     models = {f"s_{scale}": fitted(y, 3, X, scale=scale) for scale in (None, *SCALES)}
-    monkeypatch.setattr(bevel.data.ranking, "MOST_KNOTS", 20)
+    monkeypatch.setattr(bevel.data.scaling, "MOST_KNOTS", 20)
     models["few_ranks"] = fitted(y, 0, X, scale="rank")
     models["few_relative_ranks"] = fitted(y, 0, X, scale="relative_rank")
     narrow = X.astype(np.float32).astype(np.float64)  # knots that float32 holds

@@ -11,9 +11,8 @@ from support.forests import Forest, grow, options, problem
 from support.random_forests import random_forest, random_rows
 
 from bevel.errors import ModelFileError
-from bevel.files.columns.column import Column
-from bevel.files.columns.forest_columns import COLUMN_TYPES, decode_forest, encode_forest
-from bevel.files.columns.mapped import MappedPredictor
+from bevel.files.columns import Column
+from bevel.files.trees import COLUMN_TYPES, MappedPredictor, decode_forest, encode_forest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 

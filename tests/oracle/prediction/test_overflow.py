@@ -19,11 +19,9 @@ from support.random_forests import KINDS
 import bevel
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
-from bevel.data.encoding import Encoding
+from bevel.data.encoding import LARGEST_STORED, Encoding
 from bevel.data.scaling import IdentityScaler
-from bevel.data.tiles import LARGEST_STORED
-from bevel.files.columns.forest_columns import encode_forest
-from bevel.files.columns.mapped import MappedPredictor
+from bevel.files.trees import MappedPredictor, encode_forest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor, RowPredictor
 

@@ -13,7 +13,7 @@ from tests.support.random_forests import KINDS, random_forest, random_rows
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel import projections as P
-from bevel.estimators._reading import encode_rows
+from bevel.estimators._base import encode_rows
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.predictor import PackedPredictor
 

@@ -13,7 +13,7 @@ from bevel.forest import row_blocks as blocks_module
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import POWERS, power_losses, raise_to_power
 from bevel.forest.row_blocks import row_blocks
-from bevel.training.automatic import growing
+from bevel.training import automatic
 
 ONE_BLOCK, MANY_BLOCKS = 10**9, 60  # values
 
@@ -36,14 +36,14 @@ def in_blocks(monkeypatch, most_values, fit):
     """A fit in blocks of so many values, and how many blocks of predictions it made."""
     made = []
     monkeypatch.setattr(blocks_module, "MOST_VALUES", most_values)
-    original = growing.PredictedBlocks.predictions
+    original = automatic.PredictedBlocks.predictions
 
     def counted(self, family, rows):
         made.append(rows)
         return original(self, family, rows)
 
     with monkeypatch.context() as patch:
-        patch.setattr(growing.PredictedBlocks, "predictions", counted)
+        patch.setattr(automatic.PredictedBlocks, "predictions", counted)
         return fit(), len(made)
 
 

@@ -8,7 +8,7 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.forest.calibration import POWERS
 from bevel.projections.families import TableShape
-from bevel.training.automatic.candidates import SHARED_SCALE, candidates_for
+from bevel.training.automatic import SHARED_SCALE, candidates_for
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(90, 4)).astype(np.float32)

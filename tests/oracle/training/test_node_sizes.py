@@ -9,7 +9,7 @@ import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.forest.calibration import POWERS
 from bevel.forest.predictor import PackedPredictor
-from bevel.training.automatic.node_sizes import SIZES, choose_size, row_step
+from bevel.training.automatic import SIZES, choose_size, row_step
 from bevel.training.trainer import TrainingTarget
 
 KINDS = {"classes": ObliqueForestClassifier, "numbers": ObliqueForestRegressor}

@@ -12,7 +12,7 @@ from bevel import (
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
-from bevel.training.rotation_ensemble.axes import as_matrices, count_entries, draw_rotations
+from bevel.training.rotation_ensemble import as_matrices, count_entries, draw_rotations
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 4)).astype(np.float32)

@@ -16,7 +16,7 @@ from sklearn.naive_bayes import GaussianNB
 from sklearn.neighbors import KNeighborsRegressor
 
 from bevel import StackedRotationClassifier, StackedRotationRegressor
-from bevel.estimators.stacking.folds import Folds
+from bevel.estimators.rotated.stacking import Folds
 
 RNG = np.random.default_rng(5)
 N = 80

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from bevel.data.ranking import RankScaler
-from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Scaler, safe_span
+from bevel.data.scaling import (
+    IdentityScaler,
+    LinearScaler,
+    QuantileScaler,
+    RankScaler,
+    Scaler,
+    safe_span,
+)
 
 LARGEST_STORED = 1e34
 

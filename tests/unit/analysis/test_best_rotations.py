@@ -11,7 +11,7 @@ import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.analysis import importance, refit_best_rotations
-from bevel.training.rotation_ensemble.axes import as_matrices, draw_rotations
+from bevel.training.rotation_ensemble import as_matrices, draw_rotations
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(150, 4))

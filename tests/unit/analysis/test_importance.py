@@ -17,9 +17,9 @@ from bevel.analysis import importance
 from bevel.analysis.importances import KINDS
 from bevel.analysis.printing import write_table
 from bevel.analysis.results import Importance
+from bevel.forest.flat_forest import take_trees
 from bevel.forest.importance import gain_importances
-from bevel.forest.subforest import take_trees
-from bevel.text.sums import write_direction
+from bevel.text.split_text import write_direction
 
 
 def test_no_function_hides_the_package_that_it_is_in():

@@ -5,7 +5,7 @@ import pytest
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, ObliqueSurvivalForest, plots
 from bevel import analysis as A
-from bevel.analysis.output_names import measured, name_of_output, noun_of_outputs
+from bevel.analysis.analysed_forest import measured, name_of_output, noun_of_outputs
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 3))

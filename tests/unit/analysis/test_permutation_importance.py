@@ -21,7 +21,7 @@ import bevel
 from bevel import ObliqueForestClassifier, _core
 from bevel.analysis import importance as importance_of
 from bevel.analysis import single_tree
-from bevel.analysis.importances import error_increase
+from bevel.analysis.importances import perturbation
 
 # What is measured
 
@@ -175,7 +175,7 @@ def test_result_of_a_group_does_not_depend_on_which_groups_share_memory(
     extra = {} if importance is negation_importance else {"random_state": 5}
     at_once = importance(forest, X, y, groups=groups, error_of=error_of, **extra)
     for name in ("MOST_SUMS", "MOST_LENDERS", "MOST_INCREASES"):
-        monkeypatch.setattr(error_increase, name, 0)
+        monkeypatch.setattr(perturbation, name, 0)
     one_by_one = importance(forest, X, y, groups=groups, error_of=error_of, **extra)
     np.testing.assert_array_equal(at_once.repeats, one_by_one.repeats)
     np.testing.assert_array_equal(at_once.standard_error, one_by_one.standard_error)

@@ -16,7 +16,7 @@ from bevel.analysis import (
     proximity,
 )
 from bevel.errors import NoOutOfBagError
-from bevel.estimators._reading import encode_rows
+from bevel.estimators._base import encode_rows
 from bevel.forest.training_rows import training_rows_of
 
 RNG = np.random.default_rng(0)

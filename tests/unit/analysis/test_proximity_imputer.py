@@ -15,7 +15,7 @@ from sklearn.pipeline import make_pipeline
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import ProximityImputer, nearest_rows, proximity
-from bevel.data.columns import Columns
+from bevel.data.tables import Columns
 from bevel.errors import NoOutOfBagError
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
-from bevel.analysis.rules.tests_of_rows import NumberTest, sql_value
+from bevel.analysis.rules.conditions import NumberTest, sql_value
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 

@@ -14,7 +14,7 @@ import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, projections
 from bevel.analysis import shapley_interactions, shapley_values
 from bevel.analysis.results import ShapleyValues
-from bevel.analysis.shapley.background import draw_rows
+from bevel.analysis.shapley import draw_rows
 from bevel.extras import MissingPackageError
 from bevel.plots import shapley_bars, shapley_waterfall
 

@@ -112,7 +112,7 @@ def test_standard_errors_do_not_depend_on_threads_or_blocks(monkeypatch):
     forest = ObliqueForestRegressor(**FEW).fit(X, Y)
     one = predict_standard_error(forest, NEW).variance
     forest.set_params(n_jobs=3)
-    monkeypatch.setattr("bevel.analysis.accuracy.standard_errors.BLOCK_SIZE", 5 * 40)
+    monkeypatch.setattr("bevel.analysis.accuracy.uncertainty.BLOCK_SIZE", 5 * 40)
     np.testing.assert_allclose(predict_standard_error(forest, NEW).variance, one, rtol=1e-12)
 
 

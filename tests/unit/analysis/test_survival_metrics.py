@@ -20,7 +20,7 @@ from bevel.analysis import (
 )
 from bevel.data.survival import SurvivalTarget
 from bevel.datasets import weibull
-from bevel.forest.survival.concordance import concordance_and_error
+from bevel.forest.survival import concordance_and_error
 
 
 def rows(seed: int, n: int = 60) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -10,14 +10,12 @@ from support.command_line import run, write_rows
 
 import bevel
 from bevel.analysis import importance, partial_dependence, shapley_values
-from bevel.data.columns import Columns
-from bevel.estimators._reading import encode_rows
+from bevel.data.tables import Columns
+from bevel.estimators._base import encode_rows
 from bevel.forest.training_rows import training_rows_of
-from bevel.report.explain_sections import explain_sections
+from bevel.report.explain import explain_sections
 from bevel.workflow import explaining
-from bevel.workflow.explaining import explain
-from bevel.workflow.main_effects import MOST_CLASSES
-from bevel.workflow.representative_rows import find_representative_rows
+from bevel.workflow.explaining import MOST_CLASSES, explain, find_representative_rows
 
 N_FEATURES = 5  # of mixed_columns
 

@@ -9,10 +9,10 @@ from support.command_line import run, write_rows
 
 import bevel
 from bevel.analysis import forest_weights
-from bevel.data.columns import Columns
-from bevel.report import explain_figures
-from bevel.report.explain_sections import _quantiles
-from bevel.workflow import target_quantiles
+from bevel.data.tables import Columns
+from bevel.report import explain as explain_figures
+from bevel.report.explain import _quantiles
+from bevel.workflow import explaining
 from bevel.workflow.explaining import explain
 
 
@@ -92,9 +92,9 @@ def test_quantiles_that_cannot_be_had_are_not_drawn(monkeypatch):
     weighted.set_params(keep_targets=True).fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
     assert "<svg" in quantile_section(explain(weighted, X, y))
     model, X, y = grow_numbers()
-    monkeypatch.setattr(target_quantiles, "MOST_MEMBERS", 20 * len(y) - 1)
+    monkeypatch.setattr(explaining, "MOST_MEMBERS", 20 * len(y) - 1)
     assert "more memory" in quantile_section(explain(model, X, y))
-    monkeypatch.setattr(target_quantiles, "MOST_MEMBERS", 20 * len(y))
+    monkeypatch.setattr(explaining, "MOST_MEMBERS", 20 * len(y))
     assert "<svg" in quantile_section(explain(model, X, y))
 
 

@@ -12,7 +12,7 @@ from support.command_line import run
 
 import bevel
 from bevel import ObliqueIsolationForest
-from bevel.workflow.isolation.fitting import fit_isolation
+from bevel.workflow.isolation import fit_isolation
 
 
 @pytest.fixture

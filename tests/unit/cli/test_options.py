@@ -11,10 +11,9 @@ from support.command_line import run
 
 import bevel
 from bevel.cli import output
-from bevel.cli.flags import as_flags
-from bevel.cli.table_options import table_arguments
-from bevel.cli.terminal import write_any_text
-from bevel.data.columns import Columns
+from bevel.cli.options import table_arguments
+from bevel.cli.output import as_flags, write_any_text
+from bevel.data.tables import Columns
 from bevel.projections import SparseSigns
 
 FAST = ("--trees", "10", "--jobs", "1")

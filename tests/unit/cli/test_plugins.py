@@ -11,7 +11,7 @@ import typer
 from support.command_line import invoke
 
 import bevel
-from bevel.cli import plugins
+from bevel.cli import app as plugins
 
 
 def app_with(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> typer.Typer:

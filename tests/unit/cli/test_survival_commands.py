@@ -13,7 +13,7 @@ import bevel
 from bevel.analysis import importance, strength_and_correlation
 from bevel.datasets import weibull
 from bevel.workflow import explain
-from bevel.workflow.survival.fitting import fit_survival
+from bevel.workflow.survival import fit_survival
 
 
 @pytest.fixture

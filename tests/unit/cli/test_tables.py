@@ -19,7 +19,7 @@ import bevel
 from bevel.cli import error_handling
 from bevel.workflow.advice import advise
 from bevel.workflow.fitting import Settings, fit
-from bevel.workflow.labelled_rows import read_labelled_rows
+from bevel.workflow.rows import read_labelled_rows
 from bevel.workflow.scores import zero_probability_note
 
 FAST = ("--trees", "20", "--jobs", "1")

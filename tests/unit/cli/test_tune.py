@@ -11,7 +11,7 @@ from support.command_line import run
 import bevel
 from bevel import projections as P
 from bevel.tuning.parameter_file import read_parameter_file, write_parameter_file
-from bevel.workflow.labelled_rows import read_labelled_rows
+from bevel.workflow.rows import read_labelled_rows
 
 FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from bevel.dask.memory import TableSize, Worker, choose_mode, choose_workers
+from bevel.dask.parts import TableSize, Worker, choose_mode, choose_workers
 
 GIGABYTE = 2**30
 TABLE = TableSize(n_rows=10_000_000, n_columns=28, n_bytes=10_000_000 * 28 * 4)  # 1.04 GiB

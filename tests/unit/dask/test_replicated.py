@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from bevel.dask.memory import Worker
+from bevel.dask.parts import Worker
+from bevel.dask.prediction import _moments, _r_squared
 from bevel.dask.replicated import GrownParts, _pieces, _places
-from bevel.dask.scoring import _moments, _r_squared
 
 
 @pytest.mark.parametrize(("n_trees", "n_threads"), [(1, 1), (7, 2), (200, 2), (5, 64), (13, 0)])

@@ -11,8 +11,8 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.dask.parts import join_parts
 from bevel.dask.tasks import join_all, measure_part
-from bevel.forest.out_of_bag import predict_out_of_bag
-from bevel.forest.subforest import take_trees
+from bevel.forest.flat_forest import take_trees
+from bevel.forest.training_rows import predict_out_of_bag
 
 
 @pytest.mark.parametrize("nominal", [False, True])

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.data.alignment import align
+from bevel.data.tables import align
 
 
 def unaligned(array):

@@ -1,4 +1,4 @@
-"""`bevel.data.dataset`, `encoding` and `tiles`: one float32 matrix from any table."""
+"""`bevel.data.dataset` and `encoding`: one float32 matrix from any table."""
 
 from __future__ import annotations
 
@@ -13,12 +13,11 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from bevel.data import tiles
+from bevel.data import encoding as tiles
 from bevel.data.dataset import learn_dataset
-from bevel.data.encoding import encode
+from bevel.data.encoding import LARGEST_STORED, encode
 from bevel.data.scaling import SCALES
 from bevel.data.tables import read_table
-from bevel.data.tiles import LARGEST_STORED
 from bevel.errors import PrecisionWarning
 
 

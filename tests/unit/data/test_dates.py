@@ -12,10 +12,8 @@ import pytest
 
 import bevel
 from bevel import ObliqueForestClassifier
-from bevel.data.columns import Columns
 from bevel.data.dataset import learn_dataset
-from bevel.data.dates import array_as_days
-from bevel.data.tables import read_table
+from bevel.data.tables import Columns, array_as_days, read_table
 
 RNG = np.random.default_rng(0)
 SECONDS = RNG.integers(-(2**31), 2**31, 60)

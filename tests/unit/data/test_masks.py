@@ -14,8 +14,7 @@ from bevel import (
     ObliqueSurvivalForest,
 )
 from bevel.dask.parts import join_parts
-from bevel.data.masks import fill_masked
-from bevel.data.tables import read_table
+from bevel.data.tables import fill_masked, read_table
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 3))

@@ -5,7 +5,7 @@ import json
 import pandas as pd
 import pytest
 
-from bevel.data.pandas_index import index_columns
+from bevel.data.tables import index_columns
 
 
 def described(columns):

@@ -1,4 +1,4 @@
-"""`bevel.data.ranking`: ranks of new values among training values."""
+"""`bevel.data.scaling`: ranks of new values among training values."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ import pytest
 from scipy.stats import rankdata
 from support.naive.scaling import native_scale
 
-from bevel.data import ranking
-from bevel.data.ranking import MOST_KNOTS, learn_ranks, merge_ranks
+from bevel.data import scaling
+from bevel.data.scaling import MOST_KNOTS, learn_ranks, merge_ranks
 
 
 def column(values):
@@ -59,7 +59,7 @@ def test_ranks_of_twenty_thousand_values_are_exact():
 
 def test_ranks_beyond_the_bound_are_wrong_by_less_than_two_gaps(monkeypatch):
     """Also where many rows share a value, whose rank is the mean of theirs."""
-    monkeypatch.setattr(ranking, "MOST_KNOTS", 50)
+    monkeypatch.setattr(scaling, "MOST_KNOTS", 50)
     rng = np.random.default_rng(4)
     values = rng.normal(size=3000)
     values[rng.random(3000) < 0.3] = 0.25

@@ -9,8 +9,8 @@ import pytest
 from support.model_files import small_models
 
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.kept_targets import KeptTargets
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.quantiles import KeptTargets
 
 
 def damaged(array, place, value):

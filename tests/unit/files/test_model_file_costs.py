@@ -11,8 +11,8 @@ from support.model_files import classes, estimator_of, file_of, numbers, small_m
 from support.mutations import seal, split
 
 from bevel import ModelFileError, ObliqueForestClassifier
-from bevel.files.columns.column import largest_decoded
-from bevel.files.sections import ROOM
+from bevel.files.columns import largest_decoded
+from bevel.files.layout import ROOM
 
 
 @contextmanager
@@ -102,17 +102,18 @@ def test_columns_may_decode_to_little_more_than_forests_do():
 
 
 def test_forest_more_compact_than_a_file_may_be_is_written_out_in_part(monkeypatch):
-    from bevel.files.columns import trees
+    from bevel.files import trees
 
     X, y = numbers(), classes()
     forest = ObliqueForestClassifier(2000, min_samples_split=61, random_state=0).fit(X, y)
     plain = file_of(forest)
+    same = estimator_of(plain)
     monkeypatch.setattr(trees, "largest_decoded", lambda n_bytes: 8 * n_bytes)
     larger = file_of(forest)
     described = split(larger)[0]["columns"]
     assert len(plain) < len(larger) < 3 * len(plain)
     assert 1 <= sum(column["encoding"] == "raw" for column in described.values()) < len(described)
-    assert file_of(estimator_of(plain)) == larger  # the same forest
+    assert file_of(same) == larger
 
 
 @pytest.mark.parametrize("left", [False, True], ids=["right", "left"])

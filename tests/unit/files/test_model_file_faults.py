@@ -209,7 +209,7 @@ def test_short_file_that_claims_endless_columns_takes_no_memory(source):
 
 def raw_columns(estimator):
     """A file whose columns are plain arrays, so that tests can write into them."""
-    from bevel.files.columns import trees
+    from bevel.files import trees
 
     before = trees.largest_decoded
     trees.largest_decoded = lambda _: 0

@@ -12,8 +12,8 @@ from support.command_line import run
 
 import bevel
 from bevel.estimators.registry import KINDS
-from bevel.files import faults
-from bevel.files.summary import summarise
+from bevel.files import layout
+from bevel.files.model import summarise
 
 DESCRIPTORS = Path("/proc/self/fd")
 needs_pipes = pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes there")
@@ -83,7 +83,7 @@ def test_huge_file_of_another_kind_is_refused_by_its_first_bytes(tmp_path):
 
 def test_too_little_memory_is_no_damage():
     words = r"x\.bevel: Reading the file takes more memory"
-    with pytest.raises(MemoryError, match=words), faults.only_file_errors("x.bevel"):
+    with pytest.raises(MemoryError, match=words), layout.only_file_errors("x.bevel"):
         np.empty(2**60, np.uint8)
 
 

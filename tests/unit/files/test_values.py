@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 
 from bevel import ModelFileError
-from bevel.files.layout import read_layout, write_layout
-from bevel.files.sections import Sections
-from bevel.files.values.labels import decode_labels, encode_labels
-from bevel.files.values.scalars import UnstorableError, decode_scalar, encode_scalar
-from bevel.files.values.strict_json import read_json, write_json
-from bevel.files.values.values import decode_value, encode_value
+from bevel.files.layout import Sections, read_json, read_layout, write_json, write_layout
+from bevel.files.values import (
+    UnstorableError,
+    decode_labels,
+    decode_scalar,
+    decode_value,
+    encode_labels,
+    encode_scalar,
+    encode_value,
+)
 
 SCALARS = [
     *(None, True, False, 0, -1, 10**300, 0.1, -0.0, 5e-324, "", "é\u0000\ud800", b"", b"\x00\xff"),

@@ -8,8 +8,8 @@ import pickle
 import numpy as np
 import pytest
 
+from bevel.forest.flat_forest import join_forests
 from bevel.forest.importance import gain_importances
-from bevel.forest.joining import join_forests
 
 
 def equal(one, other):

@@ -8,8 +8,7 @@ from typing import Any, get_args
 import numpy as np
 
 from bevel import _core
-from bevel.forest.flat_forest import FlatForest
-from bevel.forest.forest_fields import FOREST_FIELDS
+from bevel.forest.flat_forest import FOREST_FIELDS, FlatForest
 
 NOT_OF_TREES = {"n_features", "n_classes", "levels", "medians"}
 

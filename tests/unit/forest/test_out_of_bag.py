@@ -1,4 +1,4 @@
-"""`bevel.forest.out_of_bag`: rows predicted by the trees that never saw them."""
+"""`bevel.forest.training_rows`: rows predicted by the trees that never saw them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 from sklearn.metrics import balanced_accuracy_score
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
-from bevel.forest.out_of_bag import OutOfBag, predict_out_of_bag
+from bevel.forest.training_rows import OutOfBag, predict_out_of_bag
 
 
 def data(seed=0):
@@ -25,7 +25,7 @@ def options_of_last_fit(monkeypatch):
         captured.append(fitted.bags.native_options())
         return predict_out_of_bag(fitted, *rest)
 
-    monkeypatch.setattr("bevel.estimators._base.predict_out_of_bag", spy)
+    monkeypatch.setattr("bevel.estimators.forest.predict_out_of_bag", spy)
     return captured
 
 

@@ -1,12 +1,11 @@
-"""`bevel.forest.subforest`: some of the trees."""
+"""`bevel.forest.flat_forest`: some of the trees."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.forest.joining import join_forests
-from bevel.forest.subforest import gather, take_trees
+from bevel.forest.flat_forest import gather, join_forests, take_trees
 
 
 def equal(one, other):

@@ -1,11 +1,11 @@
-"""`bevel.parameters.constraints`: ranges of parameters as data."""
+"""`bevel.parameters.parameter`: ranges of parameters as data."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.parameters.constraints import (
+from bevel.parameters.parameter import (
     Flag,
     Function,
     Integer,

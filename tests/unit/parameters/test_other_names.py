@@ -15,7 +15,7 @@ from bevel import (
     RegularizedRotationClassifier,
 )
 from bevel import projections as P
-from bevel.parameters import other_names
+from bevel.parameters import parameter as other_names
 from bevel.projections import NAMED
 
 

@@ -6,7 +6,7 @@ import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
 from bevel.analysis.results import Importance, ImportanceTest
-from bevel.plots.findings import course, digits, largest_of
+from bevel.plots.canvas import course, digits, largest_of
 
 
 @pytest.fixture(scope="module")
@@ -173,7 +173,7 @@ def test_beeswarm_has_a_dot_for_each_row_and_orders_features(classified):
 
 
 def test_dots_at_one_place_do_not_hide_each_other_nor_reach_the_next_feature():
-    from bevel.plots.beeswarm import _piled
+    from bevel.plots.shapley import _piled
 
     heights = _piled(np.zeros(200), 1.0)
     assert len(np.unique(heights)) == 200

@@ -1,11 +1,11 @@
-"""`bevel.projections.counts`: words for numbers."""
+"""`bevel.projections.base`: words for numbers."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
 
-from bevel.projections.counts import resolve_count, round_up
+from bevel.projections.base import resolve_count, round_up
 
 
 @pytest.mark.parametrize(

@@ -9,9 +9,15 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 
 from bevel import workflow
 from bevel.analysis.results import ErrorImportance
-from bevel.report.fit_report import fit_report, n_steps
-from bevel.report.headline import feature_sentence, quality_sentence
-from bevel.report.score_text import class_words, interval, probability_words, score
+from bevel.report.fit import fit_report, n_steps
+from bevel.report.headline import (
+    class_words,
+    feature_sentence,
+    interval,
+    probability_words,
+    quality_sentence,
+    score,
+)
 from bevel.workflow.advice import AXIS, MODEL, Advice, Line, advise, points
 from bevel.workflow.scores import Estimate
 

@@ -1,6 +1,6 @@
 import pytest
 
-from bevel.scanning.budget import available, read_memory, share_out
+from bevel.scanning.store import available, read_memory, share_out
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@ import itertools
 import numpy as np
 import pytest
 
-from bevel.scanning.sample import RowSample, hash_rows
+from bevel.scanning.survey import RowSample, hash_rows
 
 
 def chosen(size, bounds):

@@ -4,7 +4,7 @@ import datetime as dt
 
 import pytest
 
-from bevel.tables.date_parsing import AmbiguousOrderError, parse_date, read_dates
+from bevel.tables.parsing import AmbiguousOrderError, parse_date, read_dates
 
 DAY = float((dt.date(2024, 12, 31) - dt.date(1970, 1, 1)).days)
 

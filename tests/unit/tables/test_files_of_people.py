@@ -9,7 +9,7 @@ import pytest
 
 from bevel.tables.options import TableOptions
 from bevel.tables.table_file import open_table
-from bevel.workflow.labelled_rows import read_labelled_rows
+from bevel.workflow.rows import read_labelled_rows
 
 N = 60
 RNG = np.random.default_rng(0)

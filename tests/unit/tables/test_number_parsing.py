@@ -3,12 +3,7 @@
 import numpy as np
 import pytest
 
-from bevel.tables.number_parsing import (
-    AmbiguousDecimalError,
-    decimal_of,
-    parse_number,
-    read_numbers,
-)
+from bevel.tables.parsing import AmbiguousDecimalError, decimal_of, parse_number, read_numbers
 
 
 @pytest.mark.parametrize(

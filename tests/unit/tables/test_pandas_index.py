@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from bevel.tables.table_file import open_table
-from bevel.workflow.labelled_rows import read_labelled_rows
+from bevel.workflow.rows import read_labelled_rows
 
 pytest.importorskip("pyarrow")
 

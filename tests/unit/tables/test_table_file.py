@@ -9,8 +9,8 @@ import pytest
 
 from bevel.tables.options import TableOptions
 from bevel.tables.table_file import open_table
-from bevel.workflow.labelled_rows import read_labelled_rows
 from bevel.workflow.predicting import predict_file
+from bevel.workflow.rows import read_labelled_rows
 
 
 @pytest.fixture
@@ -333,7 +333,7 @@ def test_mark_of_inches_does_not_make_a_later_cell_look_open(write):
 
 
 def test_row_longer_than_a_block_is_read(write, monkeypatch):
-    from bevel.tables import text_file
+    from bevel.tables import text as text_file
 
     monkeypatch.setattr(text_file, "SMALLEST_BLOCK", 1000)
     X = read_all(write("a,b\n" + f"1,{'x' * 5000}\n" * 200 + "2,y\n"))

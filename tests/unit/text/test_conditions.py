@@ -6,7 +6,7 @@ import itertools
 
 import pytest
 
-from bevel.text.conditions import Condition, conjunction, together
+from bevel.text.split_text import Condition, conjunction, together
 
 SIDES = [
     Condition("x", **{bound: value, f"{bound}_included": included}, missing=missing)

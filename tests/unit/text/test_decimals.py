@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bevel.text.decimals import counted, percent, round_within, significant, written
+from bevel.text.split_text import counted, percent, round_within, significant, written
 
 FINITE = st.floats(-1e12, 1e12, allow_nan=False)
 

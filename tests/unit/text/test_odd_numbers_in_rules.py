@@ -9,8 +9,7 @@ from support.random_forests import random_forest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import importance, path_rules, top_rules, tree_rules
-from bevel.text.decimals import counted, percent
-from bevel.text.sums import write_direction, write_sum
+from bevel.text.split_text import counted, percent, write_direction, write_sum
 
 LARGEST = float(np.finfo(np.float32).max)
 

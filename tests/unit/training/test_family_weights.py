@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 from sklearn.metrics import mean_poisson_deviance
 
 from bevel.forest.calibration import POWERS
-from bevel.training.automatic.plan import FamilyPlan
-from bevel.training.automatic.weights import (
+from bevel.training.automatic import (
     DECAY,
     Evidence,
+    FamilyPlan,
     count_trees,
     measure,
     weigh_families,

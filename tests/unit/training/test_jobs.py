@@ -1,4 +1,4 @@
-"""`bevel.training.jobs`: pieces of work side by side."""
+"""`bevel.training.threads`: pieces of work side by side."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import time
 import pytest
 from sklearn import config_context, get_config
 
-from bevel.training.jobs import run_jobs
 from bevel.training.progress import Progress
+from bevel.training.threads import run_jobs
 
 
 def quiet() -> Progress:

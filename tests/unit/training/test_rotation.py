@@ -1,4 +1,4 @@
-"""`bevel.training.rotation`: Haar rotations, and what learners see of rotated rows."""
+"""`bevel.training.rotation_ensemble`: Haar rotations, and what learners see of rotated rows."""
 
 from __future__ import annotations
 
@@ -11,7 +11,12 @@ from bevel import projections as P
 from bevel.data.dataset import learn_dataset
 from bevel.data.encoding import encode
 from bevel.data.tables import read_table
-from bevel.training.rotation import count_numeric, haar_rotations, plain_matrix, rotated_view
+from bevel.training.rotation_ensemble import (
+    count_numeric,
+    haar_rotations,
+    plain_matrix,
+    rotated_view,
+)
 
 RNG = np.random.default_rng(5)
 

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
-from bevel.training.micro_forests import assign_trees
-from bevel.training.rotation_ensemble.weights import (
+from bevel.training.automatic import assign_trees
+from bevel.training.rotation_ensemble import (
     WEIGHTINGS,
     count_trees,
     cut_weights,

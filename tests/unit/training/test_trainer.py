@@ -7,7 +7,7 @@ import pytest
 
 from bevel.data.dataset import learn_dataset
 from bevel.data.tables import read_table
-from bevel.forest.joining import join_forests
+from bevel.forest.flat_forest import join_forests
 from bevel.parameters.forest_parameters import REGRESSOR_PARAMETERS
 from bevel.projections.families import TableShape, read_projection
 from bevel.training.options import resolve_options

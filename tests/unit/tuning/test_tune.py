@@ -19,7 +19,7 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.projections.families import TableShape
 from bevel.tuning.candidates import list_candidates
-from bevel.tuning.rounds import Round, most_candidates, n_trees_of, plan_rounds
+from bevel.tuning.halving import Round, most_candidates, n_trees_of, plan_rounds
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(60, 5))

@@ -3,9 +3,18 @@
 import numpy as np
 import pytest
 
-from bevel.report.demo_report import best_contenders, percent, speed_ratios
-from bevel.workflow.comparison import Contender, Measurement, compare, cross_validated, simulated
-from bevel.workflow.demo_problems import ForestSize, contenders, problems, slanted_bands
+from bevel.report.demo import best_contenders, percent, speed_ratios
+from bevel.workflow.demo_problems import (
+    Contender,
+    ForestSize,
+    Measurement,
+    compare,
+    contenders,
+    cross_validated,
+    problems,
+    simulated,
+    slanted_bands,
+)
 
 
 class Constant:

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from bevel.data.columns import Columns
-from bevel.workflow.keys import find_keys
+from bevel.data.tables import Columns
+from bevel.workflow.rows import find_keys
 
 N = 40
 RNG = np.random.default_rng(0)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from bevel.workflow.labelled_rows import read_labelled_rows
+from bevel.workflow.rows import read_labelled_rows
 
 
 def written(path, labels):

@@ -8,11 +8,11 @@ from support.naive.survival import hazard_jumps
 
 from bevel import ObliqueSurvivalForest
 from bevel.analysis import surrogate_tree
-from bevel.analysis.rules.original_columns import read_columns
+from bevel.analysis.rules.conditions import read_columns
 from bevel.data.survival import read_survival
 from bevel.data.tables import read_table
 from bevel.datasets import weibull
-from bevel.workflow.survival.risk_rules import find_risk_rules, merged, paths
+from bevel.workflow.survival import find_risk_rules, merged, paths
 
 
 @pytest.mark.parametrize("missing", [False, True])

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bevel.report.svg_canvas import COLOURS, FAINT, LINES, MARKERS, RULE, canvas, svg
+from bevel.report.page import COLOURS, FAINT, LINES, MARKERS, RULE, canvas, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bevel.report.svg_canvas import COLOURS, FAINT, INK, RULE, canvas, svg
+from bevel.report.page import COLOURS, FAINT, INK, RULE, canvas, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

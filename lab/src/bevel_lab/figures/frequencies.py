@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from bevel.report.svg_canvas import INK, canvas, svg
+from bevel.report.page import INK, canvas, svg
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.plots.canvas import COLOURS, LINES, RULE, panels
-from bevel.training.rotation import haar_rotations
-from bevel.training.rotation_ensemble.weights import cut_weights, exponential_weights
+from bevel.training.rotation_ensemble import cut_weights, exponential_weights, haar_rotations
 
 __all__ = ["naive_points", "uniform_and_naive", "uniform_points", "weight_functions"]
 

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.errors import wrong_value
-from bevel.plots.canvas import FAINT, panel, panels
-from bevel.plots.series import named
+from bevel.plots.canvas import FAINT, named, panel, panels
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -8,8 +8,7 @@ import numpy as np
 
 from bevel.analysis import importance
 from bevel.analysis.geometry import trunk_bayes_error
-from bevel.forest.complexity import tree_complexities, tree_depths
-from bevel.forest.flat_forest import FlatForest
+from bevel.forest.flat_forest import FlatForest, tree_complexities, tree_depths
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import Problem
 

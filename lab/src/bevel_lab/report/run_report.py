@@ -11,8 +11,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bevel.report.environment import environment_lines
-from bevel.report.page import PageSection, definitions, figures, page, paragraph
+from bevel.report.page import PageSection, definitions, environment_lines, figures, page, paragraph
 from bevel_lab.cells import FAILED, OK, SKIPPED
 from bevel_lab.protocols import PROTOCOLS
 from bevel_lab.protocols.claims import Verdict, check_claim

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 from threadpoolctl import threadpool_limits
 
-from bevel.workflow.metrics import chance_error, cohen_kappa, error_rate, log_loss, roc_auc
+from bevel.workflow.scores import chance_error, cohen_kappa, error_rate, log_loss, roc_auc
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel_lab.protocols.base import Plan, Problem, Protocol
 from bevel_lab.running.adapting import adapted

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bevel.errors import join_names, wrong_value
-from bevel.report.environment import WITH_PEERS, describe_environment
+from bevel.report.page import WITH_PEERS, describe_environment
 from bevel.training.threads import count_threads
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
 from bevel_lab.protocols.base import Plan, Protocol

@@ -4,7 +4,7 @@ A *table* has one row per data set and one column per system, lower values are b
 value is finite; `complete_rows` finds the rows that may take part.
 """
 
-from bevel.workflow.metrics import chance_error, cohen_kappa, error_rate, log_loss, roc_auc
+from bevel.workflow.scores import chance_error, cohen_kappa, error_rate, log_loss, roc_auc
 from bevel_lab.statistics.counts import (
     best_or_alike,
     wins_ties_losses,

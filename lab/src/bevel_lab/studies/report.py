@@ -5,8 +5,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, cast
 
 from bevel.plots.canvas import detached
-from bevel.report.page import PageSection, figure, paragraph, table
-from bevel.report.svg_canvas import svg
+from bevel.report.page import PageSection, figure, paragraph, svg, table
 from bevel_lab.plots.rotation_study import rotation_heat_map, rotation_studies
 from bevel_lab.report.standings import choose_reference
 from bevel_lab.studies.layout import ROTATION_GROUP

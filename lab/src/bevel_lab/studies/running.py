@@ -17,7 +17,7 @@ from sklearn.base import clone, is_classifier
 from bevel.data.tables import take_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import wrong_type, wrong_value
-from bevel.report.environment import describe_environment
+from bevel.report.page import describe_environment
 from bevel.training.progress import Progress
 from bevel_lab.cells import OK, Cell, Result
 from bevel_lab.protocols.splits import stratified_folds

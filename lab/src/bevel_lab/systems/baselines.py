@@ -175,7 +175,7 @@ def _forest(kind: str, task: Task, *, n_trees: int = 500, **setting: Any) -> Est
 
 def _max_features(task: Task) -> list[dict[str, Any]]:
     """d = p^1/4, p^1/2, p^3/4 and p, as SPORF 3.2 tunes RF; rounded up, as ours is."""
-    from bevel.projections.counts import resolve_count
+    from bevel.projections.base import resolve_count
     from bevel_lab.systems.ours import UP_TO_P
 
     return [{"max_features": resolve_count("max_features", power, task.p)} for power in UP_TO_P]

@@ -13,10 +13,10 @@ from bevel.estimators import (
     ObliqueForestClassifier,
     ObliqueForestRegressor,
 )
-from bevel.estimators.boosting import GROUP_TREES
+from bevel.estimators.rotated.boosting import GROUP_TREES
 from bevel.extras import import_optional
 from bevel.presets.table import Preset
-from bevel.training.rotation_ensemble.weights import WEIGHTINGS
+from bevel.training.rotation_ensemble import WEIGHTINGS
 from bevel.tuning.candidates import DENSITIES, POWERS
 from bevel_lab.systems.base import OURS, Estimator, Grid, System, Task
 

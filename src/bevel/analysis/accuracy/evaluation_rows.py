@@ -1,4 +1,7 @@
-"""Rows on which a forest is evaluated: those of its fit, out of bag, or new rows."""
+"""Rows on which a forest is evaluated: those of its fit, out of bag, or new rows.
+
+Shares of rows have Wilson's intervals.
+"""
 
 from __future__ import annotations
 
@@ -8,17 +11,17 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import norm
 
 from bevel._types import Floats, Ints32, Target
-from bevel.analysis.analysed_forest import AnalysedForest
-from bevel.analysis.checks import check_out_of_bag
+from bevel.analysis.analysed_forest import AnalysedForest, check_out_of_bag
 from bevel.data.target import read_labels
 from bevel.errors import join_names
-from bevel.forest.flat_forest import FlatForest
-from bevel.forest.subforest import gather
+from bevel.forest.flat_forest import FlatForest, gather
 
 __all__ = [
     "ROW_WORDS",
+    "TWO_SIDED_5_PERCENT",
     "EvaluationRows",
     "RowBlock",
     "blocks",
@@ -26,7 +29,21 @@ __all__ = [
     "notes_of",
     "predictions",
     "read_evaluation_rows",
+    "wilson_interval",
 ]
+
+# Confidence intervals of shares.
+
+TWO_SIDED_5_PERCENT = float(norm.ppf(0.975))
+
+
+def wilson_interval(n_hits: npt.ArrayLike, n_rows: npt.ArrayLike) -> tuple[Floats, Floats]:
+    """Ends of Wilson's 95 % interval, which suits few rows and shares near 0 and 1."""
+    n = np.asarray(n_rows, dtype=np.float64)
+    share, z2 = np.asarray(n_hits) / n, TWO_SIDED_5_PERCENT**2
+    centre = (share + z2 / (2 * n)) / (1 + z2 / n)
+    half = np.sqrt(z2 * share * (1 - share) / n + z2**2 / (4 * n**2)) / (1 + z2 / n)
+    return np.maximum(0.0, centre - half), np.minimum(1.0, centre + half)
 
 
 # Rows times trees of a block: 32 MB of nodes.

@@ -9,14 +9,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyInts, Floats
-from bevel.analysis.accuracy.evaluation_rows import notes_of, predictions, read_evaluation_rows
-from bevel.analysis.accuracy.intervals import wilson_interval
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.checks import check_count
+from bevel.analysis.accuracy.evaluation_rows import (
+    notes_of,
+    predictions,
+    read_evaluation_rows,
+    wilson_interval,
+)
+from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import join_names, wrong_value
 from bevel.forest.calibration import raise_to_power
-from bevel.text.node_predictions import called
+from bevel.text.predictions import called
 
 if TYPE_CHECKING:
     import pandas as pd

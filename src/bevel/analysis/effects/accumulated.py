@@ -1,8 +1,10 @@
-"""Accumulated local effects (Apley and Zhu 2020), of one feature or two."""
+"""Accumulated local effects (Apley and Zhu 2020), of one feature or two, and the direction in which
+each feature changes the prediction, as one number.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -10,27 +12,30 @@ from scipy.spatial import cKDTree
 
 from bevel import _core
 from bevel._types import Bools, Float32s, Floats, Ints32
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.boosted_sums import explains_sums
-from bevel.analysis.checks import check_count
-from bevel.analysis.effects.columns import (
+from bevel.analysis.analysed_forest import AnalysedForest, check_count, explains_sums, read_forest
+from bevel.analysis.effects.partial_dependence import (
     EffectColumn,
-    encode_column,
-    read_effect_column,
-    read_features,
-)
-from bevel.analysis.effects.curves import (
     EffectRows,
     StandardError,
     check_trees_have_bags,
+    encode_column,
+    finish,
     jackknife_error,
+    quantiles_of,
+    read_effect_column,
     read_effect_rows,
+    read_features,
 )
-from bevel.analysis.effects.partial_dependence import finish, quantiles_of
 from bevel.analysis.effects.result import Effect
 from bevel.errors import wrong_value
 
-__all__ = ["Bins", "accumulated_local_effects", "local_effects"]
+__all__ = [
+    "Bins",
+    "Trends",
+    "accumulated_local_effects",
+    "local_effects",
+    "read_trends",
+]
 
 BINS = {1: 20, 2: 10}
 
@@ -273,3 +278,65 @@ def _fill_empty(change: Floats, occupied: Bools, bins: list[Bins]) -> Floats:
     filled = change.copy()
     filled[~occupied] = change[occupied][nearest]
     return filled
+
+
+# Direction of the effect of each feature, in one number for each.
+
+N_BINS = 20  # bins of equally many rows; the first and the last are left out
+
+
+class Trends(NamedTuple):
+    """Change of the prediction from low to high values of each feature.
+
+    Attributes
+    ----------
+    change : ndarray of shape (p,)
+        Accumulated local effect at the 95 % quantile minus that at the 5 % quantile; NaN for
+        nominal and for constant features.
+    output : list of str or None
+        Class whose probability changes most, for each feature; None in regression, and for two
+        classes, where it is the second one.
+    direction : list of str
+        "rises", "falls", or "mixed" where the curve reverses more than half of its change; "" for
+        nominal and for constant features, and where the curve is flat.
+    """
+
+    change: Floats
+    output: list[str] | None
+    direction: list[str]
+
+
+def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
+    """Trends of all features over the rows X."""
+    rows = read_effect_rows(analysed, X, None, None, False, 0)
+    p = len(analysed.names)
+    change, column = np.full(p, np.nan), np.zeros(p, np.intp)
+    direction = [""] * p
+    for feature in range(p):
+        values = read_effect_column(analysed, X, feature)
+        if values.is_nominal or len(np.unique(values.known)) < 2:
+            continue
+        bins = Bins(values, N_BINS)
+        curve, _ = local_effects(analysed, rows, [values], [bins], with_errors=False)
+        if bins.n == N_BINS:
+            curve = curve[1:-1]
+        if analysed.forest.n_classes == 2:
+            curve = curve[:, 1:]
+        column[feature] = np.argmax(np.abs(curve[-1] - curve[0]))
+        of_class = curve[:, column[feature]]
+        change[feature] = of_class[-1] - of_class[0]
+        direction[feature] = _direction(of_class)
+    if analysed.classes is None or len(analysed.classes) == 2:
+        return Trends(change, None, direction)
+    return Trends(change, [str(analysed.classes[c]) for c in column], direction)
+
+
+def _direction(curve: Floats) -> str:
+    """Direction of a curve, by its net change as a share of its total variation."""
+    way = float(np.abs(np.diff(curve)).sum())
+    change = float(curve[-1] - curve[0])
+    if way == 0.0:
+        return ""
+    if abs(change) < 0.5 * way:
+        return "mixed"
+    return "rises" if change > 0 else "falls"

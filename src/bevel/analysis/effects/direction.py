@@ -9,22 +9,19 @@ import numpy as np
 
 from bevel import _core
 from bevel._types import Float32s, Floats
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.boosted_sums import explains_sums
-from bevel.analysis.effects.columns import (
+from bevel.analysis.analysed_forest import AnalysedForest, explains_sums, read_forest
+from bevel.analysis.effects.partial_dependence import (
     EffectColumn,
-    encode_column,
-    find_feature,
-    read_effect_column,
-)
-from bevel.analysis.effects.curves import (
     EffectRows,
     StandardError,
     check_trees_have_bags,
+    encode_column,
+    find_feature,
+    finish,
     jackknife_error,
+    read_effect_column,
     read_effect_rows,
 )
-from bevel.analysis.effects.partial_dependence import finish
 from bevel.analysis.effects.result import Effect
 from bevel.errors import wrong_type, wrong_value
 

@@ -11,10 +11,8 @@ import numpy as np
 
 from bevel import _core
 from bevel._types import Bools, Float32s, Floats
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.checks import check_count
-from bevel.analysis.effects.columns import read_features
-from bevel.analysis.effects.curves import EffectRows, grid_of
+from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
+from bevel.analysis.effects.partial_dependence import EffectRows, grid_of, read_features
 from bevel.analysis.printing import PrintedTable
 from bevel.data.row_weights import read_weights
 from bevel.extras import import_optional

@@ -1,35 +1,361 @@
-"""Partial dependence and individual conditional expectation, of one feature or two."""
+"""Partial dependence and individual conditional expectation, of one feature or two.
+
+The other effects read features and rows, and compute their curves, by functions of this module.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+import numbers
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 from scipy.stats.mstats import mquantiles
 
-from bevel._types import Array, Float32s, Floats
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.boosted_sums import explains_sums
-from bevel.analysis.checks import check_count
-from bevel.analysis.effects.columns import (
-    EffectColumn,
-    encode_column,
-    read_effect_column,
-    read_features,
-)
-from bevel.analysis.effects.curves import (
-    EffectRows,
-    StandardError,
-    check_trees_have_bags,
-    grid_of,
-    jackknife_error,
-    read_effect_rows,
+from bevel import _core
+from bevel._types import Array, Bools, Float32s, Floats, Ints32
+from bevel.analysis.accuracy.uncertainty import bag_products, jackknife_variance, usable_bags
+from bevel.analysis.analysed_forest import (
+    AnalysedForest,
+    check_count,
+    check_flag,
+    explains_sums,
+    read_forest,
 )
 from bevel.analysis.effects.result import Effect
-from bevel.errors import wrong_type, wrong_value
+from bevel.data.encoding import Encoding
+from bevel.data.row_weights import read_weights
+from bevel.data.tables import Table, read_table
+from bevel.errors import join_names, wrong_type, wrong_value
+from bevel.training.progress import Progress
 
-__all__ = ["finish", "partial_dependence", "quantiles_of"]
+__all__ = [
+    "EffectColumn",
+    "EffectRows",
+    "StandardError",
+    "Variants",
+    "check_trees_have_bags",
+    "encode_column",
+    "find_feature",
+    "finish",
+    "grid_of",
+    "jackknife_error",
+    "partial_dependence",
+    "quantiles_of",
+    "read_effect_column",
+    "read_effect_rows",
+    "read_features",
+]
+
+# Features of an effect: found by name, read in the user's units, encoded for the trees.
+
+
+@dataclass(frozen=True, eq=False)
+class EffectColumn:
+    """One feature of an effect.
+
+    Attributes
+    ----------
+    name : str
+        Name of the feature.
+    feature : int
+        Position of the column.
+    values : ndarray of shape (n,)
+        Values of the rows: float64 with NaN for missing ones, or labels of a nominal feature.
+    levels : ndarray of object or None
+        Labels of a nominal feature, in the order of their codes; None for numbers.
+    """
+
+    name: str
+    feature: int
+    values: Array
+    levels: npt.NDArray[np.object_] | None
+
+    @property
+    def is_nominal(self) -> bool:
+        """Whether the values are labels."""
+        return self.levels is not None
+
+    @property
+    def known(self) -> Floats:
+        """Numbers that are not missing."""
+        return np.asarray(self.values[~np.isnan(self.values)], np.float64)
+
+
+def read_features(features: object, analysed: AnalysedForest, most: int = 2) -> list[int]:
+    """Positions of one feature, or of a pair, given by name or by number."""
+    single = isinstance(features, str | numbers.Integral)
+    chosen: Sequence[object] = [features] if single else _as_list(features, most)
+    found = [find_feature(feature, analysed, "features") for feature in chosen]
+    if not 1 <= len(found) <= most or len(set(found)) < len(found):
+        required = "one feature, or two different ones" if most == 2 else "different features"
+        raise wrong_value("features", required, features, "Call it once for each of more.")
+    return found
+
+
+def _as_list(features: object, most: int) -> list[object]:
+    if isinstance(features, Sequence | np.ndarray):
+        return list(features)
+    remedy = f"Write for example features={'0 or features=[0, 1]' if most == 2 else '[0, 1]'}."
+    raise wrong_type("features", "the name or number of a feature, or a pair", features, remedy)
+
+
+def find_feature(feature: object, analysed: AnalysedForest, what: str) -> int:
+    """Position of a feature that is given by its name or position."""
+    names = analysed.names
+    required = f"columns of the fit, by name or from 0 to {len(names) - 1}"
+    remedy = f"Choose from {join_names(list(names))}."
+    if isinstance(feature, str):
+        if feature not in names:
+            raise wrong_value(what, required, feature, remedy)
+        return names.index(feature)
+    if not isinstance(feature, numbers.Integral) or isinstance(feature, bool):
+        raise wrong_type(what, required, feature, remedy)
+    if not 0 <= int(feature) < len(names):
+        raise wrong_value(what, required, feature, remedy)
+    return int(feature)
+
+
+def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> EffectColumn:
+    """The values of a feature in the user's units."""
+    table: Table = read_table(X)
+    name, nominal = analysed.names[feature], analysed.fitted.encoding.nominal
+    if feature in nominal:
+        return EffectColumn(name, feature, table.labels(feature), nominal[feature].labels)
+    tile = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
+    return EffectColumn(name, feature, np.array(tile[:, 0], np.float64), None)
+
+
+def encode_column(encoding: Encoding, column: EffectColumn, values: Array) -> Float32s:
+    """Values of one feature as the trees read them; raises for numbers that are too large."""
+    if column.is_nominal:
+        return encoding.nominal[column.feature].encode(values, column.name)
+    limit = encoding.reading.limit
+    if not np.all(np.abs(values) <= limit):
+        worst = values[np.argmax(~(np.abs(values) <= limit))]
+        required = f"finite numbers up to {limit:g} in size"
+        raise wrong_value(f"Values of {column.name}", required, worst, "Choose smaller ones.")
+    target = np.empty((len(values), 1), np.float32)
+    source = np.ascontiguousarray(values, np.float64)[:, None]
+    encoding.native_scaler.transform(source, column.feature, 1, target)
+    return target[:, 0]
+
+
+# Predictions of rows with changed features, computed by the core by rows and by trees.
+
+# Numbers of a block of curves: 32 MB.
+BLOCK_SIZE = 2**22
+ROWS_OF_BLOCK = 1024
+# Parts of the forest that are summed in parallel.
+N_PARTS = 8
+# Numbers of the curves of all trees: 512 MB.
+MOST_OF_TREES = 2**26
+
+Variants = _core.FeatureGrid | _core.RowVariants
+# The variants of some rows; a grid is common to all rows.
+VariantsOf = Callable[[slice], Variants]
+
+
+@dataclass(frozen=True, eq=False)
+class EffectRows:
+    """Rows whose features are changed.
+
+    Attributes
+    ----------
+    analysed : AnalysedForest
+        The forest.
+    X : ndarray of float32, shape (n, p)
+        Encoded rows.
+    weights : ndarray of shape (n,)
+        Weights of the rows in means.
+    out : ndarray of bool, shape (n, n_trees), or None
+        Whether a tree predicts a row; None: every tree predicts every row.
+    verbose : int
+        Whether to show a progress bar.
+    """
+
+    analysed: AnalysedForest
+    X: Float32s
+    weights: Floats
+    out: Bools | None
+    verbose: int = 0
+
+    @property
+    def n_outputs(self) -> int:
+        """Classes, or 1 in regression."""
+        return max(1, self.analysed.forest.n_classes)
+
+    def predict(self, X: Float32s) -> Floats:
+        """Predictions of all trees for encoded rows, outputs last."""
+        analysed = self.analysed
+        if analysed.forest.n_classes == 0:
+            return analysed.predictor.values(X, analysed.n_threads)[:, None]
+        return analysed.predictor.probabilities(X, analysed.n_threads, analysed.hard)
+
+    def curves(self, variants_of: VariantsOf, n_variants: int) -> Iterator[tuple[slice, Floats]]:
+        """Predictions of the forest in blocks of rows: rows x outputs x variants."""
+        analysed, n = self.analysed, len(self.X)
+        step = max(32, BLOCK_SIZE // (self.n_outputs * n_variants) // 32 * 32)
+        progress = Progress(0, n, self.verbose > 0, None, label="changing rows")
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            out = None if self.out is None else np.ascontiguousarray(self.out[rows])
+            yield (
+                rows,
+                _core.row_curves(
+                    analysed.predictor.packed,
+                    self.X[rows],
+                    variants_of(rows),
+                    analysed.hard,
+                    out,
+                    analysed.n_threads,
+                    None,
+                ),
+            )
+            if progress.wanted:
+                progress(rows.stop)
+
+    def means(
+        self, variants_of: VariantsOf, n_variants: int, group: Ints32 | None = None
+    ) -> Floats:
+        """Weighted means over the rows of each group: groups x outputs x variants.
+
+        Rows that no tree predicts, and those of group -1, are left out; a group without rows has
+        zeros. Blocks and parts of the forest have a fixed size, so that the sums do not depend on
+        the number of threads.
+        """
+        analysed, n = self.analysed, len(self.X)
+        n_trees = analysed.forest.n_trees
+        group = np.zeros(n, np.int32) if group is None else group
+        n_groups = int(group.max(initial=0)) + 1
+        n_evaluating = np.full(n, n_trees) if self.out is None else self.out.sum(axis=1)
+        group = np.where(n_evaluating > 0, group, np.int32(-1)).astype(np.int32)
+        shares = self.weights / np.maximum(n_evaluating, 1)
+        sums = np.zeros((n_groups, self.n_outputs, n_variants))
+        step = max(ROWS_OF_BLOCK, BLOCK_SIZE // n_variants // ROWS_OF_BLOCK * ROWS_OF_BLOCK)
+        progress = Progress(0, n, self.verbose > 0, None, label="changing rows")
+        for first in range(0, n, step):
+            rows = slice(first, min(first + step, n))
+            parts = _core.tree_curves(
+                analysed.predictor.packed,
+                self.X[rows],
+                variants_of(rows),
+                np.ascontiguousarray(group[rows]),
+                n_groups,
+                min(n_trees, N_PARTS),
+                np.ascontiguousarray(shares[rows]),
+                analysed.hard,
+                None if self.out is None else np.ascontiguousarray(self.out[rows]),
+                analysed.n_threads,
+                None,
+            )
+            sums += parts.sum(axis=0)
+            if progress.wanted:
+                progress(rows.stop)
+        weights = np.bincount(group[group >= 0], self.weights[group >= 0], n_groups)
+        return np.asarray(sums / np.where(weights > 0, weights, 1.0)[:, None, None])
+
+    def tree_means(
+        self, variants: Variants, n_variants: int, group: Ints32 | None = None
+    ) -> Floats:
+        """Means over the rows of each tree: trees x groups x outputs x variants."""
+        analysed = self.analysed
+        group = np.zeros(len(self.X), np.int32) if group is None else group
+        n_groups = int(group.max(initial=0)) + 1
+        n_trees = analysed.forest.n_trees
+        size = n_trees * n_groups * self.n_outputs * n_variants
+        if size > MOST_OF_TREES:
+            raise ValueError(
+                f"{analysed.caller} keeps a curve of each tree for standard errors, which must be "
+                f"at most {MOST_OF_TREES} numbers; got {size}. Use a coarser grid, or leave "
+                "standard_error out."
+            )
+        progress = Progress(0, n_trees, self.verbose > 0, None, label="following trees")
+        sums = _core.tree_curves(
+            analysed.predictor.packed,
+            self.X,
+            variants,
+            group,
+            n_groups,
+            n_trees,
+            self.weights,
+            analysed.hard,
+            None,
+            analysed.n_threads,
+            progress if progress.wanted else None,
+        )
+        weights = np.zeros(n_groups)
+        np.add.at(weights, group[group >= 0], self.weights[group >= 0])
+        return np.asarray(sums / np.where(weights > 0, weights, 1.0)[:, None, None])
+
+
+class StandardError(NamedTuple):
+    """Standard errors, and the number of variances that were estimated below zero."""
+
+    error: Floats
+    n_below_zero: int
+
+
+def read_effect_rows(
+    analysed: AnalysedForest,
+    X: Any,
+    y: Any,
+    sample_weight: Any,
+    out_of_bag: bool,
+    verbose: int,
+) -> EffectRows:
+    """Rows to change: any rows, or those of the fit with the trees that have not seen them."""
+    if check_flag("out_of_bag", out_of_bag):
+        if y is None:
+            raise ValueError(
+                f"{analysed.caller} with out_of_bag=True needs the rows and targets of the fit, to "
+                "draw their bags again; got no y. Pass y."
+            )
+        training = analysed.out_of_bag_rows(X, y)
+        rows, out = training.X, training.out
+    elif y is not None:
+        raise ValueError(
+            f"{analysed.caller} uses y with out_of_bag=True only; got y. Leave it out, or pass "
+            "out_of_bag=True."
+        )
+    else:
+        rows, out = analysed.encode(X), None
+    weights = read_weights(sample_weight, None, None, len(rows))
+    if weights is None:
+        weights = np.ones(len(rows))
+    return EffectRows(analysed, np.ascontiguousarray(rows), weights, out, verbose)
+
+
+def grid_of(features: list[int], values: list[Float32s]) -> _core.FeatureGrid:
+    """The grid of one or two features, as the core reads it; the first feature runs fastest."""
+    second = (features[1], values[1]) if len(features) == 2 else (-1, np.empty(0, np.float32))
+    return _core.FeatureGrid(features[0], values[0], *second)
+
+
+def jackknife_error(analysed: AnalysedForest, by_tree: Floats) -> StandardError:
+    """Standard errors of the mean over trees (first axis), by the infinitesimal jackknife.
+
+    The sum of the variance over other training rows, zero where it is estimated below zero, and
+    the variance of a mean over the number of trees.
+    """
+    bags, n_trees = usable_bags(analysed), analysed.forest.n_trees
+    products = bag_products(bags, n_trees)
+    last = np.ascontiguousarray(np.moveaxis(by_tree, 0, -1))
+    flat = last.reshape(-1, n_trees)
+    variance = jackknife_variance(flat, products, bags)
+    total = np.maximum(variance, 0.0) + flat.var(axis=1, ddof=1) / n_trees
+    error = np.sqrt(total).reshape(last.shape[:-1])
+    return StandardError(error, int(np.count_nonzero(variance < 0)))
+
+
+def check_trees_have_bags(analysed: AnalysedForest, standard_error: bool) -> bool:
+    """Whether standard errors are requested; raises early if they cannot be estimated."""
+    if check_flag("standard_error", standard_error):
+        usable_bags(analysed)
+    return standard_error
+
 
 KINDS = ("average", "individual", "both")
 RESOLUTION = {1: 100, 2: 25}

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from scipy import stats
 
 from bevel._types import Array, Floats
-from bevel.analysis.output_names import PREDICTIONS, name_of_output
+from bevel.analysis.analysed_forest import PREDICTIONS, name_of_output
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
-from bevel.text.node_predictions import called
+from bevel.text.predictions import called
 
 if TYPE_CHECKING:
     import pandas as pd

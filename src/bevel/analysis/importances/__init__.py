@@ -7,20 +7,17 @@ from collections.abc import Callable
 from typing import Any, Literal, overload
 
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.importances.anova import anova
-from bevel.analysis.importances.boosted_permutation import permutation_of_boosting
-from bevel.analysis.importances.corrected import corrected
-from bevel.analysis.importances.error_increase import ErrorImportance
-from bevel.analysis.importances.gini import gini
-from bevel.analysis.importances.negation import negation
-from bevel.analysis.importances.permutation import permutation
-from bevel.analysis.importances.projection import Directions, projection
+from bevel.analysis.importances.anova import anova, sequential_anova, t_test
+from bevel.analysis.importances.impurity import corrected, gini, split_frequency
+from bevel.analysis.importances.perturbation import (
+    ErrorImportance,
+    negation,
+    permutation,
+    permutation_of_boosting,
+)
+from bevel.analysis.importances.projection import Directions, projection, rotation
 from bevel.analysis.importances.result import Importance
-from bevel.analysis.importances.rotation import rotation
-from bevel.analysis.importances.sequential_anova import sequential_anova
 from bevel.analysis.importances.signs import with_directions, with_effects
-from bevel.analysis.importances.split_frequency import split_frequency
-from bevel.analysis.importances.t_test import t_test
 from bevel.analysis.survival.importance import negation_of_survival, permutation_of_survival
 from bevel.errors import join_names, wrong_value
 

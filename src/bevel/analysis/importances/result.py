@@ -10,7 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.analysis.checks import check_count
+from bevel.analysis.analysed_forest import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.extras import import_optional
 

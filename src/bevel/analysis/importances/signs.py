@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 
 from bevel.analysis.analysed_forest import AnalysedForest
-from bevel.analysis.effects.trends import read_trends
+from bevel.analysis.effects.accumulated import read_trends
 from bevel.analysis.importances.projection import Directions
 from bevel.analysis.importances.result import Importance
 from bevel.errors import wrong_value
-from bevel.forest.split_signs import split_signs
-from bevel.text.node_predictions import called
+from bevel.forest.importance import split_signs
+from bevel.text.predictions import called
 
 __all__ = ["with_directions", "with_effects"]
 

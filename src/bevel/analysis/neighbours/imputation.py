@@ -1,31 +1,116 @@
-"""Imputes missing values from the rows that are similar by the proximity of a forest."""
+"""Missing values filled in from the rows that a forest finds alike."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, Protocol, Self
 
 import numpy as np
 import numpy.typing as npt
+import scipy.sparse as sp
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.checks import check_count
-from bevel.analysis.neighbours.filling import KnownColumn, learn_known
-from bevel.analysis.neighbours.leaf_sharing import LeafTable, check_kind, read_leaves
-from bevel.analysis.rules.original_columns import missing_in, put_back, read_columns
-from bevel.data.columns import Columns
-from bevel.data.nominal import choose_nominal
-from bevel.data.tables import SparseTable, Table, read_table
+from bevel._types import Array, Floats
+from bevel.analysis.analysed_forest import check_count, read_forest
+from bevel.analysis.neighbours.proximity import LeafTable, check_kind, read_leaves
+from bevel.analysis.rules.conditions import commonest, missing_in, put_back, read_columns
+from bevel.data.nominal import choose_nominal, learn_levels
+from bevel.data.tables import Columns, SparseTable, Table, read_table
 from bevel.errors import wrong_type
-from bevel.estimators._base import ObliqueForest
-from bevel.estimators._doc_link import LinksToDocuments
-from bevel.estimators._named_parameters import copy_with
-from bevel.estimators._whole_fits import whole_or_not_at_all
+from bevel.estimators._base import LinksToDocuments, copy_with, whole_or_not_at_all
+from bevel.estimators.forest import ObliqueForest
 
-__all__ = ["ProximityImputer"]
+__all__ = [
+    "KnownColumn",
+    "ProximityImputer",
+    "learn_known",
+]
+
+# Imputes missing values of a column by weighted means and votes of its known values.
+
+
+class KnownColumn(Protocol):
+    """A column whose known values fill missing ones."""
+
+    @property
+    def rough(self) -> Any:
+        """Imputed value that does not depend on rows."""
+        ...
+
+    def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Value for each row of weights of the column's rows, and whether any of them is known."""
+        ...
+
+    def change(self, before: Array, after: Array) -> float:
+        """Sum of the differences between two fillings, in units that compare over columns."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class KnownNumbers:
+    """A numeric column, imputed by the weighted mean."""
+
+    rough: float  # the median
+    offset: Floats  # known values minus the median, 0 where missing
+    present: Floats  # 1 if known, else 0
+    spread: float
+
+    def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Weighted mean of the known values."""
+        weight = weights @ self.present
+        is_known = weight > 0.0
+        mean = np.divide(weights @ self.offset, weight, out=np.zeros_like(weight), where=is_known)
+        return self.rough + mean, is_known
+
+    def change(self, before: Array, after: Array) -> float:
+        """Sum of the absolute differences, in standard deviations of the known values."""
+        return float(np.abs(after - before).sum()) / self.spread if self.spread > 0.0 else 0.0
+
+
+@dataclass(frozen=True, eq=False)
+class KnownLabels:
+    """A nominal column, imputed by the weighted vote."""
+
+    rough: Any  # the most frequent label
+    labels: npt.NDArray[np.object_]
+    votes: sp.csr_array  # rows x labels: 1 for the label a row has
+
+    def estimate(self, weights: sp.csr_array) -> tuple[Array, npt.NDArray[np.bool_]]:
+        """Label of the largest weight; ties go to the first label."""
+        shares = (weights @ self.votes).toarray()
+        return self.labels[shares.argmax(axis=1)], shares.max(axis=1) > 0.0
+
+    def change(self, before: Array, after: Array) -> float:
+        """Number of labels that differ."""
+        return float(np.count_nonzero(after != before))
+
+
+def learn_known(column: Array, name: str) -> KnownColumn:
+    """Known values of a column; `name` is the column's, for messages."""
+    present = ~missing_in(column)
+    if not present.any():
+        raise ValueError(
+            f"A column to impute must have a value; got none in column {name}. Drop the column."
+        )
+    if column.dtype.kind != "O":
+        known = column[present]
+        if np.isinf(known).any():
+            raise ValueError(
+                f"Numbers to impute from must be finite; got infinity in column {name}. Make it "
+                "missing, or a large number."
+            )
+        median = float(np.median(known))
+        offset = np.where(present, column - median, 0.0)
+        return KnownNumbers(median, offset, present.astype(np.float64), float(known.std()))
+    labels = learn_levels(column[present], name)
+    codes = labels.encode(column[present], name).astype(np.intp)
+    shape = (len(column), len(labels.labels))
+    votes = sp.csr_array((np.ones(len(codes)), (np.flatnonzero(present), codes)), shape=shape)
+    return KnownLabels(commonest(column[present]), labels.labels, votes)
+
 
 Missing = Sequence[npt.NDArray[np.bool_]]  # one mask for each column
 

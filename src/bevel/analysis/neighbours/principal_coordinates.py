@@ -12,9 +12,8 @@ import scipy.sparse as sp
 import scipy.sparse.linalg
 
 from bevel._types import Floats
-from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.checks import check_count
-from bevel.analysis.neighbours.leaf_sharing import KINDS, LeafTable, read_leaves
+from bevel.analysis.analysed_forest import check_count, read_forest
+from bevel.analysis.neighbours.proximity import KINDS, LeafTable, read_leaves
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]

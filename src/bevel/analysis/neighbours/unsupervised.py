@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from bevel.data.tables import read_table
 from bevel.errors import wrong_type
-from bevel.estimators.classifier import ObliqueForestClassifier
+from bevel.estimators.forest import ObliqueForestClassifier
 
 __all__ = ["unsupervised_forest"]
 

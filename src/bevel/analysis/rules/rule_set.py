@@ -10,29 +10,307 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Bools, Floats
-from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.rules.imitation import (
-    N_TREES,
-    forest_predictions,
-    grow_imitation,
-    imitates,
+from bevel.analysis.accuracy.evaluation_rows import (
+    EvaluationRows,
+    predictions,
+    read_evaluation_rows,
 )
-from bevel.analysis.rules.original_columns import read_columns
-from bevel.analysis.rules.rule_set_result import Rule, RuleSet, all_hold
-from bevel.analysis.rules.tests_of_rows import LabelTest, RowTest
-from bevel.analysis.rules.written_splits import WrittenSplits
-from bevel.data.columns import Columns
-from bevel.data.ranking import RankScaler
-from bevel.data.tables import read_table
+from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.printing import PrintedTable
+from bevel.analysis.rules.conditions import LabelTest, RowTest, WrittenSplits, quoted, read_columns
+from bevel.data.scaling import RankScaler
+from bevel.data.tables import Columns, read_table
+from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
-from bevel.parameters.constraints import Integer, Number, Parameter, StrOptions
+from bevel.html_table import html_text
+from bevel.parameters.parameter import Integer, Number, Parameter, StrOptions
 from bevel.printable import printable
-from bevel.text.decimals import percent, written
-from bevel.text.node_predictions import called
+from bevel.projections import Axis, SparseSigns
+from bevel.text.predictions import called
+from bevel.text.split_text import percent, written
 from bevel.text.tree_rules import subtree_ends
 
-__all__ = ["RuleOptions", "choose_rules", "rule_set"]
+__all__ = [
+    "N_TREES",
+    "RULE_NOTES",
+    "Rule",
+    "RuleOptions",
+    "RuleSet",
+    "all_hold",
+    "choose_rules",
+    "forest_predictions",
+    "grow_imitation",
+    "imitates",
+    "rule_set",
+]
+
+# Result of `rule_set`: printed, as SQL, and evaluated on rows.
+
+# Notes on the rows behind the statistics of rules, by their kind.
+RULE_NOTES = {
+    "new": "Figures are of the given rows; those of training rows are in-bag, and too good.",
+    "out-of-bag": "Rules were chosen on these training rows; figures not out of bag are in-bag.",
+    "grown on": "Figures are in-bag: of training rows, and too good.",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule in rounded numbers, and its statistics on the rows.
+
+    Attributes
+    ----------
+    tests : tuple of RowTest
+        Tests that must all hold.
+    text : str
+        Rule in words.
+    prediction : object
+        Most frequent class, or mean target, of the rows that satisfy it.
+    precision : float
+        Share of that class; in regression the standard deviation of the targets.
+    out_of_bag : float
+        Precision on the rows that the rule's tree was not grown on; in regression their mean
+        target. NaN if it is not known.
+    n_rows : int
+        Number of rows that satisfy it.
+    coverage, new : float
+        Share of the rows that satisfy it, and share that no earlier rule covers.
+    agreement : float
+        Share of the rows for which the rounded rule agrees with the forest's node.
+    tree, node : int
+        Position of the node in the forest, or in the trees that imitate it.
+    """
+
+    tests: tuple[RowTest, ...]
+    text: str
+    prediction: Any
+    precision: float
+    out_of_bag: float
+    n_rows: int
+    coverage: float
+    new: float
+    agreement: float
+    tree: int
+    node: int
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class RuleSet:
+    """Rules of different groups of rows, in descending order of explained variance.
+
+    Attributes
+    ----------
+    rules : tuple of Rule
+    covered : float
+        Share of the rows that satisfy any rule.
+    typical : object
+        Most frequent class and its share, or mean target, of all rows.
+    names : tuple of str
+        Names of the features.
+    is_classifier : bool
+    remedy : str
+        Advice if there is no rule.
+    source : {"forest", "imitation"}
+        Whether rules are nodes of the forest, or of small trees that imitate its predictions.
+    fidelity : float
+        Agreement of the rules with the forest on the rows, if each row gets the prediction of the
+        first rule that it satisfies, and rows of no rule that of all rows: share of equal labels,
+        in regression share of the variance of the forest's predictions, which are out of bag if
+        requested.
+    origin : str
+        Reason why the forest is imitated; empty if it is not.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        Whether the forest was grown on the rows, and if so whether rules are evaluated out of bag.
+    """
+
+    rules: tuple[Rule, ...]
+    covered: float
+    typical: str
+    names: tuple[str, ...]
+    nominal: frozenset[int]
+    is_classifier: bool
+    remedy: str = ""
+    source: str = "forest"
+    fidelity: float = float("nan")
+    origin: str = ""
+    row_kind: str = "new"
+
+    def __len__(self) -> int:
+        return len(self.rules)
+
+    def matches(self, X: Any) -> Bools:
+        """Rules that each row satisfies, of shape (n, rules)."""
+        columns = read_columns(read_table(X), self.nominal, self.names).values
+        found = [all_hold(rule.tests, columns) for rule in self.rules]
+        return np.array(found, dtype=bool).reshape(len(found), len(columns[0])).T
+
+    def to_sql(self, table: str) -> str:
+        """A query with a column ``rule_1``, ``rule_2``, ...: 1 where a row satisfies a rule."""
+        if not self.rules:
+            raise ValueError(
+                f"to_sql needs at least one rule; got a set of none. {self.remedy}".rstrip()
+            )
+        columns = [
+            f"  CASE WHEN {' AND '.join(test.sql(self.names) for test in rule.tests)} "
+            f"THEN 1 ELSE 0 END AS rule_{place}"
+            for place, rule in enumerate(self.rules, 1)
+        ]
+        return "SELECT\n" + ",\n".join(columns) + f"\nFROM {quoted(table)}"
+
+    def to_pandas(self) -> Any:
+        """One line for each rule."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        keys = (
+            *("text", "prediction", "precision", "out_of_bag", "n_rows", "coverage", "new"),
+            *("agreement", "tree", "node"),
+        )
+        return pandas.DataFrame([{key: getattr(rule, key) for key in keys} for rule in self.rules])
+
+    def __str__(self) -> str:
+        if not self.rules:
+            return f"no rule is short enough and covers enough rows. {self.remedy}".rstrip()
+        lines = [self._title()]
+        for place, rule in enumerate(self.rules, 1):
+            lines += [f"{place:>2}. {rule.text}", f"    {self._claim(rule)}"]
+        return "\n".join((*lines, *self.of_the_forest(), RULE_NOTES[self.row_kind]))
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        if not self.rules:
+            return html_text(str(self))
+        header = ("", "rule", "prediction", "out of bag", "rows", "not covered before")
+        cells = []
+        for place, rule in enumerate(self.rules, 1):
+            what, out = self._numbers(rule)
+            rows = f"{rule.n_rows} ({percent(rule.coverage)})"
+            cells.append((str(place), rule.text, what, out, rows, percent(rule.new)))
+        return PrintedTable(self._title(), header, cells, self._notes()).html()
+
+    def _title(self) -> str:
+        return (
+            f"{len(self)} rules, which cover {percent(self.covered)} of the rows; "
+            f"all rows: {self.typical}"
+        )
+
+    def _notes(self) -> tuple[str, ...]:
+        changed = [
+            f"rule {place}: rounding changes {percent(1.0 - rule.agreement)} of the rows"
+            for place, rule in enumerate(self.rules, 1)
+            if rule.agreement < 1.0
+        ]
+        notes = (*self.of_the_forest(), RULE_NOTES[self.row_kind])
+        return (*(("; ".join(changed),) if changed else ()), *notes)
+
+    def of_the_forest(self) -> tuple[str, ...]:
+        """Source of the rules, and their agreement with the forest, in words."""
+        share = percent(max(self.fidelity, 0.0))
+        what = (
+            f"predicts as the model does for {share} of the rows"
+            if self.is_classifier
+            else f"explains {share} of the variance of the model's predictions"
+        )
+        known = self.fidelity == self.fidelity  # not known for several quantiles
+        words = f"The first rule that a row fulfils {what}." if known else ""
+        return tuple(each for each in (self.origin, words) if each)
+
+    def _numbers(self, rule: Rule) -> tuple[str, str]:
+        """Statistics of a rule, and the out-of-bag estimate, which is empty if there is none."""
+        known = rule.out_of_bag == rule.out_of_bag
+        if self.is_classifier:
+            what = f"{printable(called(str(rule.prediction)))} {percent(rule.precision)}"
+            return what, percent(rule.out_of_bag) if known else ""
+        what = f"{written(rule.prediction)} ± {written(float(f'{rule.precision:.2g}'))}"
+        return what, written(float(f"{rule.out_of_bag:.4g}")) if known else ""
+
+    def _claim(self, rule: Rule) -> str:
+        what, estimate = self._numbers(rule)
+        out = f" (out of bag {estimate})" if estimate else ""
+        text = f"{what}{out}; {rule.n_rows} rows, {percent(rule.coverage)}, "
+        text += f"{percent(rule.new)} not covered before"
+        if rule.agreement < 1.0:
+            text += f"; rounding changes {percent(1.0 - rule.agreement)} of the rows"
+        return text
+
+
+def all_hold(tests: tuple[RowTest, ...], columns: Any) -> Bools:
+    found = np.ones(len(columns[0]), dtype=bool)
+    for test in tests:
+        found &= test.holds(columns)
+    return found
+
+
+# Small trees of short splits that imitate a forest with long splits.
+
+N_TREES = 100
+
+
+def forest_predictions(analysed: AnalysedForest, X: Any, rows: EvaluationRows) -> npt.NDArray[Any]:
+    """Predictions of the forest, out of bag where possible."""
+    estimator: Any = analysed.estimator
+    predicted = np.asarray(estimator.predict(X))
+    if rows.out is None:
+        return predicted
+    means, known = predictions(analysed, rows), rows.known
+    if analysed.classes is None:
+        predicted[known] = means[known, 0]
+    else:
+        predicted[known] = analysed.classes[means[known].argmax(axis=1)]
+    return predicted
+
+
+def grow_imitation(
+    analysed: AnalysedForest,
+    columns: Columns,
+    imitated: npt.NDArray[Any],
+    max_depth: int,
+    max_terms: int,
+    min_rows: int,
+) -> AnalysedForest | None:
+    """Fit small trees to predictions; None if the predictions do not differ.
+
+    Parameters
+    ----------
+    analysed : AnalysedForest
+        The forest.
+    columns : Columns
+        Rows in the user's units.
+    imitated : ndarray of shape (n,)
+        Predictions of the rows by the forest.
+    max_depth, max_terms : int
+        Most splits above a leaf, and desired number of features of a split, which a few exceed.
+    min_rows : int
+        Fewest rows of a leaf.
+    """
+    if imitated.ndim > 1 or len(np.unique(imitated)) < 2:
+        return None
+    is_classifier = analysed.classes is not None
+    kind: Any = ObliqueForestClassifier if is_classifier else ObliqueForestRegressor
+    nominal = [int(f) for f in np.flatnonzero(analysed.forest.levels)]
+    n_numeric = analysed.forest.n_features - len(nominal)
+    one_by_one = max_terms == 1 or n_numeric < 2
+    grown = kind(
+        N_TREES,
+        projection=Axis() if one_by_one else SparseSigns(min(2.0, n_numeric / 2)),
+        max_depth=max_depth,
+        min_samples_leaf=max(1, min_rows),
+        categorical_features=nominal or None,
+        n_jobs=analysed.n_threads,
+        random_state=0,
+    )
+    return read_forest(grown.fit(columns, imitated), analysed.caller)
+
+
+def imitates(imitated: npt.NDArray[Any], found: npt.NDArray[Any], is_classifier: bool) -> float:
+    """Share of equal labels, or in regression the share of variance explained."""
+    if is_classifier:
+        return float(np.mean(imitated == found))
+    spread: Floats = imitated - imitated.mean()
+    total = float((spread**2).sum())
+    error = float(((imitated - found.astype(float)) ** 2).sum())
+    return 1.0 - error / total if total > 0.0 else float(error == 0.0)
+
 
 SHORTER = 0.9  # factor of the score for each term
 ENOUGH_TREES = 0.5  # share that begin with a short split, to use the forest's own nodes

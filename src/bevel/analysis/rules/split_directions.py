@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
-from bevel.forest.flat_forest import FlatForest
-from bevel.forest.subforest import gather
+from bevel.forest.flat_forest import FlatForest, gather
 
 __all__ = ["SparseRows", "SplitDirections", "distinct_rows", "find_directions", "tidy_rows"]
 

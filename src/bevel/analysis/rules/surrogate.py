@@ -11,17 +11,14 @@ import numpy.typing as npt
 from bevel._types import Array, Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.printing import PrintedText, data_frame
-from bevel.analysis.rules.original_columns import read_columns
-from bevel.analysis.rules.tests_of_rows import RowTest, sql_value
-from bevel.analysis.rules.written_splits import WrittenSplits
-from bevel.data.columns import Columns
-from bevel.data.tables import read_table
+from bevel.analysis.rules.conditions import RowTest, WrittenSplits, read_columns, sql_value
+from bevel.data.tables import Columns, read_table
 from bevel.errors import wrong_value
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.parameters.constraints import Integer, Parameter
+from bevel.parameters.parameter import Integer, Parameter
 from bevel.printable import printable
-from bevel.text.decimals import percent, written
-from bevel.text.node_predictions import called
+from bevel.text.predictions import called
+from bevel.text.split_text import percent, written
 
 __all__ = ["SurrogateTree", "surrogate_tree"]
 

@@ -12,17 +12,14 @@ import numpy.typing as npt
 from bevel._types import Floats
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.rules.rule_set_result import RULE_NOTES
+from bevel.analysis.rules.rule_set import RULE_NOTES
 from bevel.extras import import_optional
 from bevel.html_table import html_table
-from bevel.parameters.constraints import Integer, Number, Parameter
+from bevel.parameters.parameter import Integer, Number, Parameter
 from bevel.printable import printable
-from bevel.text.decimals import percent, round_within, written
-from bevel.text.node_predictions import called
-from bevel.text.split_text import SplitText, ThresholdSplitText
-from bevel.text.style import Style
-from bevel.text.tree_rules import subtree_ends
-from bevel.text.tree_text import notes_text
+from bevel.text.predictions import called
+from bevel.text.split_text import SplitText, ThresholdSplitText, percent, round_within, written
+from bevel.text.tree_rules import Style, notes_text, subtree_ends
 from bevel.text.vocabulary import vocabulary_of
 
 __all__ = ["RuleLimits", "TopRules", "best_rules", "top_rules"]

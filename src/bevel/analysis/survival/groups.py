@@ -10,15 +10,14 @@ from scipy.stats import chi2
 
 from bevel._types import AnyInts, Floats
 from bevel.analysis.accuracy.evaluation_rows import ROW_WORDS, notes_of
-from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.checks import check_count
+from bevel.analysis.analysed_forest import check_count, read_forest
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.survival.metrics import kaplan_meier
 from bevel.analysis.survival.scores import mean_risk, read_rows
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
-from bevel.forest.records.survival_record import SurvivalRecord
-from bevel.forest.survival.curves import curves, read_times, survival_record
+from bevel.forest.records import SurvivalRecord
+from bevel.forest.survival import curves, read_times, survival_record
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
 

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from bevel._types import Bools, Float32s, Floats
-from bevel.analysis.analysed_forest import AnalysedForest
-from bevel.analysis.checks import check_count
-from bevel.analysis.importances.error_increase import WHERE
-from bevel.analysis.importances.groups import Group, read_groups
-from bevel.analysis.importances.negation import mirror, with_weights
+from bevel.analysis.analysed_forest import AnalysedForest, check_count
+from bevel.analysis.importances.perturbation import WHERE, Group, mirror, read_groups, with_weights
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.survival.scores import rows_out_of_bag
 from bevel.data.survival import SurvivalTarget, read_survival
-from bevel.forest.survival.concordance import concordance
+from bevel.forest.survival import concordance
 from bevel.training.options import draw_seed
 
 __all__ = ["negation_of_survival", "permutation_of_survival"]

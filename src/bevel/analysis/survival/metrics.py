@@ -15,8 +15,7 @@ import numpy.typing as npt
 from bevel._types import Bools, Floats
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
-from bevel.forest.survival.concordance import concordance
-from bevel.forest.survival.curves import StepFunction
+from bevel.forest.survival import StepFunction, concordance
 
 __all__ = [
     "brier_score",

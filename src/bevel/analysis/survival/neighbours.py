@@ -9,9 +9,9 @@ import scipy.sparse as sp
 
 from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.neighbours.forest_weights import forest_weights
+from bevel.analysis.neighbours.proximity import forest_weights
 from bevel.data.survival import SurvivalTarget, read_survival
-from bevel.forest.survival.curves import BLOCK_BYTES, read_times, survival_record
+from bevel.forest.survival import BLOCK_BYTES, read_times, survival_record
 
 __all__ = ["neighbour_survival"]
 

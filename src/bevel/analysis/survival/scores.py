@@ -9,8 +9,12 @@ import numpy as np
 
 from bevel._types import Bools, Float32s, Floats, Ints32
 from bevel.analysis.accuracy.evaluation_rows import ROW_WORDS, notes_of
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
-from bevel.analysis.checks import check_count, check_out_of_bag
+from bevel.analysis.analysed_forest import (
+    AnalysedForest,
+    check_count,
+    check_out_of_bag,
+    read_forest,
+)
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.survival.metrics import (
     brier_score,
@@ -22,8 +26,7 @@ from bevel.analysis.survival.metrics import (
 from bevel.data.row_weights import read_weights
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
-from bevel.forest.survival.concordance import concordance_and_error
-from bevel.forest.survival.curves import curves, read_times, survival_record
+from bevel.forest.survival import concordance_and_error, curves, read_times, survival_record
 from bevel.forest.training_rows import survival_rows_of
 
 __all__ = [

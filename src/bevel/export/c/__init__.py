@@ -9,15 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from bevel.export.c.heading import write_ending, write_heading
-from bevel.export.c.labels import write_class_names, write_levels
+from bevel.export.c.heading import write_class_names, write_ending, write_heading, write_levels
 from bevel.export.c.literals import narrow, remark, table
 from bevel.export.c.model import Model, read_model
-from bevel.export.c.predict import write_predict
-from bevel.export.c.predict_additive import write_additive_predict
+from bevel.export.c.predict import write_additive_predict, write_predict
 from bevel.export.c.rows import write_rows
-from bevel.export.c.trees import leaf_predictions, steps
-from bevel.export.c.walk import write_walk
+from bevel.export.c.trees import leaf_predictions, steps, write_walk
 from bevel.forest.fitted_forest import FittedForest
 
 __all__ = ["write_c"]

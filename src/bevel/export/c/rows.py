@@ -8,9 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.ranking import RankScaler
-from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler
-from bevel.data.tiles import LARGEST_READ, LARGEST_STORED
+from bevel.data.encoding import LARGEST_READ, LARGEST_STORED
+from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
 

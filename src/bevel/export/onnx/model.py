@@ -13,8 +13,7 @@ import numpy.typing as npt
 from bevel.errors import wrong_type, wrong_value
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
-from bevel.export.onnx.leaves import Route, write_sums
-from bevel.export.onnx.votes import read_sums, read_votes
+from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
 from bevel.forest.additive import MOST_EXPONENT, Additive
 from bevel.forest.fitted_forest import FittedForest

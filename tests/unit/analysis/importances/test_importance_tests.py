@@ -6,7 +6,7 @@ import pytest
 from scipy import stats
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
-from bevel.analysis.importances.corrections import correct
+from bevel.analysis.importances.significance import correct
 
 
 def problem(n=150, p=5, seed=0):

@@ -9,7 +9,7 @@ import scipy.stats
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, presets
 from bevel import projections as P
 from bevel.analysis import importance
-from bevel.analysis.importances.sequential_anova import sequential_p_values
+from bevel.analysis.importances.anova import sequential_p_values
 
 
 def nested_fits(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:

@@ -10,7 +10,7 @@ from support.importance_tables import grown, table
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import importance
-from bevel.analysis.importances.t_test import FTest, _log_p, _log_tail
+from bevel.analysis.importances.anova import FTest, _log_p, _log_tail
 
 # Univariate tests
 

@@ -1,1 +1,0 @@
-"""Rotations that make trees simple, and the complexity of trees."""

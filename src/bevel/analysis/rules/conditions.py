@@ -1,0 +1,332 @@
+"""Conditions on rows in the user's units: evaluated, and written as text and as SQL.
+
+Columns of the user's table are read in its own units and labels. The splits of a tree are such
+conditions too, evaluated as they are written.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals as nw
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Array, Bools
+from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.data.tables import Columns, Table, is_missing
+from bevel.errors import join_names, wrong_value
+from bevel.printable import printable
+from bevel.text.split_text import LevelSplitText, SplitText, ThresholdSplitText, written
+from bevel.text.tree_rules import TreeRules
+from bevel.text.vocabulary import vocabulary_of
+
+__all__ = [
+    "LabelTest",
+    "NumberTest",
+    "RowTest",
+    "WrittenSplits",
+    "commonest",
+    "missing_in",
+    "put_back",
+    "quoted",
+    "read_columns",
+    "sql_value",
+]
+
+# Conversion between the user's table and columns in the user's units and labels.
+
+
+def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -> Columns:
+    """Numeric columns as float64 with NaN for missing, nominal ones as objects with None."""
+    values = [
+        _labels(table.labels(f)) if f in nominal else _numbers(table, f)
+        for f in range(table.n_features)
+    ]
+    return Columns(tuple(names), tuple(values))
+
+
+def missing_in(column: Array) -> Bools:
+    """Mask of the missing values of a column of `read_columns`."""
+    if column.dtype.kind == "O":
+        return np.array([value is None for value in column], dtype=bool)
+    return np.asarray(np.isnan(column), dtype=bool)
+
+
+def commonest(labels: Array) -> Any:
+    """The most frequent label; ties go to the first."""
+    return Counter(labels.tolist()).most_common(1)[0][0]
+
+
+def put_back(X: Any, filled: Columns, missing: Sequence[Bools]) -> Any:
+    """Copy of the user's table, of the same type, with missing values filled."""
+    if isinstance(X, Columns):
+        return Columns(X.names, filled.values)
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    places = [np.flatnonzero(where) for where in missing]
+    if isinstance(frame, nw.DataFrame):
+        return frame.with_columns(
+            _put_in_series(frame[name], values, at)
+            for name, values, at in zip(frame.columns, filled.values, places, strict=True)
+            if len(at)
+        ).to_native()
+    copy = np.array(X)
+    for feature, (values, at) in enumerate(zip(filled.values, places, strict=True)):
+        copy[at, feature] = values[at]
+    return copy
+
+
+def _put_in_series(
+    series: nw.Series[Any], values: Array, at: npt.NDArray[np.intp]
+) -> nw.Series[Any]:
+    kind = series.dtype
+    if values.dtype.kind != "O":
+        wide = series if kind.is_float() else series.cast(nw.Float64)
+        return wide.scatter(at.tolist(), values[at].tolist())
+    if isinstance(kind, nw.Categorical | nw.Enum):
+        return series.cast(nw.String).scatter(at.tolist(), values[at].tolist()).cast(kind)
+    return series.scatter(at.tolist(), values[at].tolist())
+
+
+def _labels(column: Array) -> npt.NDArray[np.object_]:
+    labels = np.empty(len(column), dtype=object)
+    labels[:] = [None if is_missing(value) else value for value in column.tolist()]
+    return labels
+
+
+def _numbers(table: Table, feature: int) -> npt.NDArray[np.float64]:
+    tile = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
+    return tile[:, 0].astype(np.float64)
+
+
+MOST_LABELS = 6  # labels in a text
+
+
+@dataclass(frozen=True)
+class NumberTest:
+    """Whether a sum of weighted columns lies between two bounds.
+
+    Attributes
+    ----------
+    features, weights : tuple
+        Columns and their weights.
+    fills : tuple of float
+        Replacement of a missing value of each column, if there are several columns.
+    low, high : float
+        Bounds; `low_included` and `high_included` tell whether they are allowed.
+    missing : bool
+        Whether a missing value satisfies the test of a single column.
+    """
+
+    features: tuple[int, ...]
+    weights: tuple[float, ...]
+    fills: tuple[float, ...]
+    low: float
+    high: float
+    low_included: bool
+    high_included: bool
+    missing: bool
+
+    @property
+    def n_terms(self) -> int:
+        return len(self.features)
+
+    def holds(self, columns: Sequence[Array]) -> Bools:
+        total = np.zeros(len(columns[0]))
+        for place, (feature, weight, fill) in enumerate(
+            zip(self.features, self.weights, self.fills, strict=True)
+        ):
+            values = columns[feature]
+            if self.n_terms > 1:
+                values = np.where(np.isnan(values), fill, values)
+            # In the order of addition in a database.
+            total = weight * values if place == 0 else total + weight * values
+        above = total >= self.low if self.low_included else total > self.low
+        below = total <= self.high if self.high_included else total < self.high
+        return np.asarray(np.where(np.isnan(total), self.missing, above & below), dtype=bool)
+
+    def text(self, names: Sequence[str]) -> str:
+        subject = _sum_text(self, names)
+        under = "≤" if self.high_included else "<"
+        if math.isinf(self.low):
+            wording = f"{subject} {under} {written(self.high)}"
+        elif math.isinf(self.high):
+            wording = f"{subject} {'≥' if self.low_included else '>'} {written(self.low)}"
+        else:
+            over = "≤" if self.low_included else "<"
+            wording = f"{written(self.low)} {over} {subject} {under} {written(self.high)}"
+        return f"({wording} or missing)" if self.missing else wording
+
+    def sql(self, names: Sequence[str]) -> str:
+        subject = _sum_sql(self, names)
+        parts = []
+        if not math.isinf(self.low):
+            parts.append(f"{subject} {'>=' if self.low_included else '>'} {self.low!r}")
+        if not math.isinf(self.high):
+            parts.append(f"{subject} {'<=' if self.high_included else '<'} {self.high!r}")
+        wording = " AND ".join(parts) or f"{subject} IS NOT NULL"
+        if self.low == math.inf or self.high == -math.inf:
+            wording = "1 = 0"  # the bound is beyond all numbers
+        return f"({wording} OR {subject} IS NULL)" if self.missing else wording
+
+
+@dataclass(frozen=True)
+class LabelTest:
+    """Whether a nominal column has one of some labels.
+
+    Attributes
+    ----------
+    feature : int
+        The column.
+    labels : tuple
+        Labels of the user's table.
+    missing : bool
+        Whether a missing value satisfies the test.
+    """
+
+    feature: int
+    labels: tuple[Any, ...]
+    missing: bool
+    n_terms = 1
+
+    def holds(self, columns: Sequence[Array]) -> Bools:
+        column = columns[self.feature]
+        wanted = set(self.labels)
+        found = np.array([value in wanted for value in column.tolist()], dtype=bool)
+        return np.asarray(np.where(missing_in(column), self.missing, found), dtype=bool)
+
+    def text(self, names: Sequence[str]) -> str:
+        labels = join_names([printable(str(label)) for label in self.labels], MOST_LABELS)
+        wording = f"{printable(names[self.feature])} in {{{labels}}}"
+        return f"({wording} or missing)" if self.missing else wording
+
+    def sql(self, names: Sequence[str]) -> str:
+        name = quoted(names[self.feature])
+        wording = f"{name} IN ({', '.join(map(sql_value, self.labels))})"
+        if not self.labels:
+            return f"{name} IS NULL" if self.missing else "1 = 0"
+        return f"({wording} OR {name} IS NULL)" if self.missing else wording
+
+
+RowTest = NumberTest | LabelTest
+
+
+def quoted(name: str) -> str:
+    """A name as an SQL identifier."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def sql_value(value: Any) -> str:
+    """A label or number as an SQL literal."""
+    if isinstance(value, bool | np.bool_):
+        return "1" if value else "0"
+    if isinstance(value, int | float | np.number):
+        number = value.item() if isinstance(value, np.generic) else value
+        if not math.isfinite(number):
+            raise wrong_value(
+                "A number in SQL",
+                "finite, for infinities have no literal",
+                number,
+                "Replace such labels before fit.",
+            )
+        return repr(number)
+    return "'" + str(value).replace("'", "''") + "'"
+
+
+def _sum_text(test: NumberTest, names: Sequence[str]) -> str:
+    text = ""
+    for feature, weight in zip(test.features, test.weights, strict=True):
+        sign = (" − " if text else "−") if weight < 0 else (" + " if text else "")
+        size = "" if abs(weight) == 1.0 else f"{written(abs(weight))}·"
+        text += f"{sign}{size}{printable(names[feature])}"
+    return text
+
+
+def _sum_sql(test: NumberTest, names: Sequence[str]) -> str:
+    text = ""
+    for feature, weight, fill in zip(test.features, test.weights, test.fills, strict=True):
+        name = quoted(names[feature])
+        if test.n_terms > 1:
+            name = f"COALESCE({name}, {fill!r})"
+        sign = (" - " if text else "-") if weight < 0 else (" + " if text else "")
+        size = "" if abs(weight) == 1.0 else f"{abs(weight)!r} * "
+        text += f"{sign}{size}{name}"
+    return text
+
+
+class WrittenSplits:
+    """Reads tests from the text of a forest's splits."""
+
+    def __init__(self, analysed: AnalysedForest) -> None:
+        forest = analysed.forest
+        self.units = vocabulary_of(analysed.fitted).units
+        medians = np.asarray(forest.medians, dtype=np.float64)
+        self.fills = self.units.shift + self.units.span * medians
+        self.levels = {
+            feature: tuple(levels.labels)
+            for feature, levels in analysed.fitted.encoding.nominal.items()
+        }
+
+    def test(self, split: SplitText, left: bool) -> RowTest:
+        if isinstance(split, LevelSplitText):
+            return self._labels(split, left)
+        return self._numbers(split, left)
+
+    def path(self, rules: TreeRules, place: int) -> tuple[RowTest, ...]:
+        """Tests of a node from the root on; bounds on the same sum are combined."""
+        return _together(reversed(list(self._above(rules, place))))
+
+    def _above(self, rules: TreeRules, place: int) -> Iterator[RowTest]:
+        while (above := int(rules.parent[place])) >= 0:
+            split = rules.split_texts[above]
+            if split is not None:
+                yield self.test(split, bool(rules.left[above] == place))
+            place = above
+
+    def _numbers(self, split: ThresholdSplitText, left: bool) -> NumberTest:
+        lower = left != split.at_least  # the side of small values
+        features = tuple(int(f) for f in split.features)
+        missing = split.missing_left is not None and split.missing_left == left
+        return NumberTest(
+            features,
+            tuple(float(w) for w in split.weights),
+            tuple(float(self.fills[f]) for f in features),
+            -math.inf if lower else split.threshold,
+            split.threshold if lower else math.inf,
+            split.at_least,
+            not split.at_least,
+            missing and len(features) == 1,
+        )
+
+    def _labels(self, split: LevelSplitText, left: bool) -> LabelTest:
+        wording = split.sides[0 if left else 1].labels or ()
+        known = self.levels[split.feature]
+        labels = tuple(label for label in known if printable(str(label)) in wording)
+        return LabelTest(split.feature, labels, len(wording) > len(labels))
+
+
+def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
+    drawn: dict[object, RowTest] = {}
+    for test in tests:
+        about = test.feature if isinstance(test, LabelTest) else (test.features, test.weights)
+        known = drawn.get(about)
+        drawn[about] = test if known is None else _both(known, test)
+    return tuple(drawn.values())
+
+
+def _both(one: RowTest, other: RowTest) -> RowTest:
+    missing = one.missing and other.missing
+    if isinstance(one, LabelTest) and isinstance(other, LabelTest):
+        labels = tuple(label for label in one.labels if label in other.labels)
+        return LabelTest(one.feature, labels, missing)
+    assert isinstance(one, NumberTest)
+    assert isinstance(other, NumberTest)
+    low, low_out = max((one.low, not one.low_included), (other.low, not other.low_included))
+    high, high_in = min((one.high, one.high_included), (other.high, other.high_included))
+    return NumberTest(
+        one.features, one.weights, one.fills, low, high, not low_out, high_in, missing
+    )

@@ -1,0 +1,1126 @@
+"""The oblique forest classifier and regressor, and their base."""
+
+from __future__ import annotations
+
+from abc import ABCMeta, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.metrics import accuracy_score, r2_score
+from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
+
+from bevel._types import Floats
+from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
+from bevel.data.row_numbers import warn_of_row_numbers
+from bevel.data.row_weights import read_weights, weights_of_classes
+from bevel.data.scaling import automatic_scale
+from bevel.data.tables import Table
+from bevel.data.target import (
+    OutputColumns,
+    read_labels,
+    read_numbers,
+    read_output_labels,
+    read_output_numbers,
+    read_output_weights,
+    refused_with_outputs,
+    split_outputs,
+)
+from bevel.errors import shorten
+from bevel.estimators._base import (
+    LinksToDocuments,
+    NamedParameters,
+    TableInput,
+    copy_with,
+    encode_rows,
+    whole_or_not_at_all,
+)
+from bevel.estimators._grown_trees import (
+    Compression,
+    Grown,
+    PreparedFit,
+    TreeGrowth,
+    WarmStart,
+    shape_of,
+)
+from bevel.estimators.registry import savable
+from bevel.estimators.scanned import fit_scanned
+from bevel.files.model import StoredEstimator
+from bevel.forest.bags import Bags
+from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.flat_forest import FlatForest, take_trees
+from bevel.forest.importance import gain_importances
+from bevel.forest.leaf_rows import collect_leaf_rows
+from bevel.forest.outputs import Outputs
+from bevel.forest.predictor import PackedPredictor, most_probable_classes
+from bevel.forest.quantiles import (
+    KeptTargets,
+    conditional_quantiles,
+    interval_levels,
+    join_targets,
+    keep_targets,
+    read_levels,
+)
+from bevel.forest.records import FamilyRecord, SurvivalRecord
+from bevel.forest.training_rows import OutOfBag, leaf_rows_of, out_of_bag_blocks, predict_out_of_bag
+from bevel.parameters.forest_parameters import (
+    CLASSIFIER_PARAMETERS,
+    REGRESSOR_PARAMETERS,
+    check_each,
+    documented,
+)
+from bevel.parameters.parameter import Parameter
+from bevel.projections.families import Member, combines_units, read_projection, tuned_out_of_bag
+from bevel.scanning import ScannedTable
+from bevel.training.automatic import SHARED_SCALE
+from bevel.training.options import (
+    TrainingOptions,
+    check_combinations,
+    check_counts,
+    check_directions,
+    draw_seed,
+    draws_bags,
+    read_constraints,
+    resolve_options,
+)
+from bevel.training.progress import Callback
+from bevel.training.threads import count_threads
+from bevel.training.trainer import TrainingTarget
+
+# Several outputs of forests: reads and splits them, and selects single ones.
+
+
+class SeveralOutputs:
+    """The part of an estimator that handles several outputs."""
+
+    _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
+    _fitted: FittedForest
+    n_outputs_: int
+
+    @property
+    def output_names_(self) -> tuple[str, ...]:
+        """Names of the outputs: those of the columns of y, or y0, y1, ..."""
+        outputs = self.fitted_forest_.outputs  # type: ignore[attr-defined]
+        return ("y0",) if outputs is None else outputs.names
+
+    def output(self, which: int | str) -> Self:
+        """The forest of one of several outputs, to use where one target is required.
+
+        It has the same splits. Its `feature_importances_` are those of this output alone.
+
+        Parameters
+        ----------
+        which : int or str
+            Position of the output, or its name.
+
+        Returns
+        -------
+        estimator
+            A fitted estimator of one target, of the same class.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestRegressor
+        >>> from sklearn.datasets import load_linnerud
+        >>> X, y = load_linnerud(return_X_y=True, as_frame=True)
+        >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
+        >>> forest.output("Waist").predict(X).shape
+        (20,)
+        """
+        fitted = self.fitted_forest_  # type: ignore[attr-defined]
+        if fitted.outputs is None:
+            return self
+        k = fitted.outputs.position(which)
+        changed = {"class_weight": None, "warm_start": False, "oob_score": False}
+        known = self._parameters  # type: ignore[attr-defined]
+        single: Any = copy_with(
+            self,  # type: ignore[type-var]
+            **{name: value for name, value in changed.items() if name in known},
+        )
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(single, name, getattr(self, name))
+        single.n_outputs_ = 1
+        single._fitted = fitted.output(k)
+        if fitted.outputs.classes is not None:
+            single.classes_ = fitted.outputs.classes[k]
+            single.n_classes_ = len(single.classes_)
+        return single  # type: ignore[no-any-return]
+
+    @property
+    def output_importances_(self) -> Floats:
+        """Gain importance of each feature for each output, (n_outputs, n_features); rows sum to 1.
+
+        By variance in regression and by the Gini index in classification, for any criterion.
+        """
+        if self.fitted_forest_.outputs is None:  # type: ignore[attr-defined]
+            return self.feature_importances_[None, :]  # type: ignore[attr-defined,no-any-return]
+        each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]  # type: ignore[attr-defined]
+        return np.array(each)
+
+    def _split(self, y: Any) -> OutputColumns | None:
+        """The outputs of y if there are several and the estimator takes them."""
+        return split_outputs(y) if self._takes_outputs else None
+
+    def __sklearn_tags__(self) -> Tags:
+        """Add tags of the targets that are accepted."""
+        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
+        if self._takes_outputs:
+            # Absolute error and Poisson deviance support one output only.
+            of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
+            tags.target_tags.multi_output = not of_one
+            if tags.classifier_tags is not None:
+                tags.classifier_tags.multi_label = True
+        return tags
+
+
+def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Labels of the classes of each output, given by position; objects if their types differ."""
+    assert outputs.classes is not None
+    columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.classes)]
+    kinds = {column.dtype.kind for column in columns}
+    alike = len(kinds) == 1 or kinds <= {"i", "u", "f"}
+    dtype = np.result_type(*(column.dtype for column in columns)) if alike else np.dtype(object)
+    labels = np.empty(codes.shape, dtype=dtype)
+    for k, column in enumerate(columns):
+        labels[:, k] = column
+    return labels
+
+
+def decide_outputs(outputs: Outputs, shares: Floats) -> npt.NDArray[Any]:
+    """Most probable label of each output."""
+    return labels_of_outputs(outputs, most_probable_classes(shares, outputs.n_classes))
+
+
+def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) -> float:
+    """Share of rows for which every output is predicted correctly."""
+    given = split_outputs(y)
+    n_outputs = 1 if given is None else len(given.columns)
+    if given is None or predicted.shape != (len(given.columns[0]), n_outputs):
+        raise ValueError(
+            f"y must have shape {predicted.shape}, a label for each row and output; got "
+            f"{n_outputs} output(s). Pass the y that belongs to X."
+        )
+    right = np.ones(len(predicted), dtype=bool)
+    for k, column in enumerate(given.columns):
+        right &= np.asarray(column == predicted[:, k], dtype=bool)
+    return float(np.average(right, weights=sample_weight))
+
+
+# Base of the classifier and the regressor: parameters and tables checked, training called.
+
+OF_OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
+
+
+class ObliqueForest(
+    SeveralOutputs,
+    Compression,
+    TreeGrowth,
+    WarmStart,
+    NamedParameters,
+    TableInput,
+    LinksToDocuments,
+    BaseEstimator,  # type: ignore[misc]
+    metaclass=ABCMeta,
+):
+    """Base of the forests; not used by itself."""
+
+    _parameters: ClassVar[Mapping[str, Parameter]]
+
+    @abstractmethod
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
+    ) -> TrainingTarget:
+        """Check y and the weights, and set the attributes that depend on them."""
+
+    @abstractmethod
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+        """Set the attributes that hold out-of-bag estimates."""
+
+    @whole_or_not_at_all
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
+            Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
+            (made dense, in float32). NaN, None and masked entries are missing
+            values; infinities raise. Dates and times become days since 1970-01-01 (UTC). A table
+            of `bevel.scan` need not fit in memory, and brings its targets and weights.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            Targets; None with a scanned table. With several columns all of them are predicted by
+            the same trees: the impurity that splits remove is summed over the outputs, in
+            regression after division by their variances.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
+            equally. Nothing is learnt from a row of weight zero, though it is counted among the
+            rows that bags are drawn from. Weights below 1e-20 of the largest count as that much.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        for name in OF_OUT_OF_BAG:  # left by an earlier fit
+            self.__dict__.pop(name, None)
+        if isinstance(X, ScannedTable):
+            fit_scanned(self, X, y, sample_weight)
+            return self
+        values, members = self._checked_parameters()
+        n_threads = count_threads(self.n_jobs)
+        before = self._trees_to_keep()
+        prepared = self._prepare((X, y, sample_weight), values, members, before)
+        grown = self._grow(prepared, before, n_threads)
+        self._finish(prepared, grown, before, n_threads)
+        return self
+
+    def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[Member]]:
+        """Parameters of a fit, checked singly and together, and the projections among them."""
+        values = self._settings()
+        check_each(values, self._parameters)
+        members = read_projection(values["projection"], values["n_projections"])
+        values["bootstrap"] = draws_bags(values["bootstrap"], members)
+        self._check_combinations(values, members)
+        return values, members
+
+    def _prepare(
+        self,
+        training: tuple[Any, Any, Any],
+        values: Mapping[str, Any],
+        members: Sequence[Member],
+        before: FittedForest | None,
+        seed: int | None = None,
+    ) -> PreparedFit:
+        """Read and encode the training rows (X, y and weights), and resolve the options.
+
+        The seed is drawn from `random_state` unless it is given.
+        """
+        X, y, sample_weight = training
+        table = self._read(X, y, reset=before is None)
+        target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
+        self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
+        dataset = self._dataset(table, members, before, target.weights)
+        if before is None:
+            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
+        if seed is None:
+            seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
+        options = resolve_options(values, members, shape_of(dataset), seed)
+        options = _constrained(options, values, members, table, dataset, target)
+        bags = self._bags(options, table.n_rows, before)
+        return PreparedFit(dataset, target, options, bags, values, members)
+
+    def _finish(
+        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
+    ) -> None:
+        """Set the trees, and the attributes that depend on the training rows."""
+        self._remember(prepared, grown, before, n_threads)
+        if self._needs_out_of_bag(prepared, grown.families is not None):
+            arguments = (self._fitted, prepared.dataset.X, n_threads, prepared.target.weights)
+            if self.oob_score:
+                self._use_out_of_bag(predict_out_of_bag(*arguments), prepared)
+                return
+            # Only the power depends on the estimates, which need not all be in memory at once.
+            power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
+            self._fitted = replace(self._fitted, power=power)
+
+    def _remember(
+        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
+    ) -> None:
+        """Set the fitted forest, before out-of-bag predictions are used."""
+        dataset, target, options = prepared.dataset, prepared.target, prepared.options
+        values, forest = prepared.values, grown.forest
+        self._fitted = FittedForest(
+            predictor=PackedPredictor(forest),
+            encoding=dataset.encoding,
+            feature_names=self._names_of_columns(),
+            classes=getattr(self, "classes_", None) if target.outputs is None else None,
+            hard=values.get("voting") == "hard",
+            bags=prepared.bags,
+            seed=options.seed,
+            class_weight=values.get("class_weight"),
+            tuned_out_of_bag=tuned_out_of_bag(prepared.members),
+            targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
+            rotations=grown.rotations,
+            families=grown.families,
+            survival=_record_of(target),
+            outputs=target.outputs,
+        )
+
+    def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
+        """Whether out-of-bag predictions are needed; families: whether families share the trees."""
+        return self.oob_score or self._calibrates(prepared, families)
+
+    def _calibrates(self, prepared: PreparedFit, families: bool) -> bool:
+        """Whether the power of the probabilities is to be chosen."""
+        values, bags = prepared.values, prepared.bags
+        how = values.get("calibration")
+        if prepared.target.outputs is not None:  # "power" has been refused before
+            return False
+        if how == "auto":
+            leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)
+            votes = values.get("voting") == "hard"  # probabilities are shares of votes
+            return families and leaves_out and not votes
+        return how is not None
+
+    def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
+        """Choose the power of the probabilities, and set out-of-bag estimates."""
+        target = prepared.target
+        if self._calibrates(prepared, self._fitted.families is not None):
+            power = self._power_of(estimates.blocks(), target)
+            raise_to_power(estimates.predictions, power)
+            self._fitted = replace(self._fitted, power=power)
+        if self.oob_score:
+            estimates.warn_of_unknown()
+            self._set_out_of_bag(estimates, target)
+
+    def _power_of(
+        self,
+        blocks: Iterable[tuple[slice, OutOfBag]],  # noqa: ARG002
+        target: TrainingTarget,  # noqa: ARG002
+    ) -> float:
+        """The power of the probabilities; 1 in regression, which has none.
+
+        blocks: out-of-bag estimates of consecutive rows.
+        """
+        return 1.0
+
+    @property
+    def families_(self) -> FamilyRecord:
+        """The families that share the trees, with their out-of-bag errors; for "auto" only."""
+        families = self.fitted_forest_.families
+        if families is None:
+            raise AttributeError(
+                'families_ is an attribute of forests with projection="auto", whose families share '
+                f"the trees; got projection={shorten(self.projection)}."
+            )
+        return families
+
+    def _to_store(self) -> StoredEstimator:
+        return StoredEstimator(
+            type(self).__name__,
+            self._own_parameters(),
+            self.fitted_forest_,
+            getattr(self, "oob_score_", None),
+        )
+
+    def _settings(self) -> dict[str, Any]:
+        """Parameters of a fit by name, including those that the user cannot set."""
+        return self._own_parameters()
+
+    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+        """Raise if parameters contradict each other, regardless of the data."""
+        check_combinations(values, members)
+
+    def _dataset(
+        self,
+        table: Table,
+        members: Sequence[Member],
+        before: FittedForest | None,
+        weights: Floats | None,
+    ) -> Dataset:
+        n_threads = count_threads(self.n_jobs)
+        if before is not None:
+            return encode_dataset(table, before.encoding, n_threads)
+        scale = self._scale_for(members)
+        counted = None if weights is None or weights.all() else weights > 0.0
+        return learn_dataset(table, self.categorical_features, scale, n_threads, counted)
+
+    def _scale_for(self, members: Sequence[Member]) -> str | None:
+        if self.scale != "auto":
+            return self.scale  # type: ignore[no-any-return]
+        if not members:
+            return SHARED_SCALE
+        return automatic_scale(combines_units(members))
+
+    def _bags(
+        self, options: TrainingOptions, n_rows: int, before: FittedForest | None
+    ) -> Bags | None:
+        """How bags are drawn; None if the trees of an earlier fit have other bags."""
+        bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
+        if before is None or before.bags == bags:
+            return bags
+        calibrates = getattr(self, "calibration", None) == "power"
+        if self.oob_score or calibrates:
+            asked, off = ("calibration", None) if calibrates else ("oob_score", False)
+            # Out-of-bag estimates draw the bags of all trees again, which must be drawn in one way.
+            old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
+            raise ValueError(
+                f"{asked} with warm_start needs the same number of rows, max_samples and replace "
+                f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
+                f"replace). Keep them, or set {asked}={off}."
+            )
+        return None
+
+    def _targets_to_keep(
+        self,
+        forest: FlatForest,  # noqa: ARG002
+        dataset: Dataset,  # noqa: ARG002
+        target: TrainingTarget,  # noqa: ARG002
+        options: TrainingOptions,  # noqa: ARG002
+        before: FittedForest | None,  # noqa: ARG002
+        n_threads: int,  # noqa: ARG002
+    ) -> KeptTargets | None:
+        """Training targets of the leaves, if they are requested."""
+        return None
+
+
+def _constrained(
+    options: TrainingOptions,
+    values: Mapping[str, Any],
+    members: Sequence[Member],
+    table: Table,
+    dataset: Dataset,
+    target: TrainingTarget,
+) -> TrainingOptions:
+    """Options with the constraints of the estimator; raises if they cannot be satisfied."""
+    monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
+    if monotonic_cst is None and interaction_cst is None:
+        return options
+    levels = dataset.encoding.levels
+    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
+    if constraints.monotone and target.outputs is not None:
+        remedy = "Leave it out, or fit one forest per output."
+        raise refused_with_outputs("monotonic_cst", monotonic_cst, "None", remedy)
+    constraints.check_classes(0 if target.outputs is not None else target.n_classes)
+    check_directions(constraints, members, options.families, levels)
+    return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
+
+
+def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
+    """Survival record of a target; None unless it has right-censored times."""
+    truth = target.counted_survival
+    if truth is None:
+        return None
+    counted = slice(None) if target.weights is None else target.weights > 0.0
+    last = float(truth.time[counted].max())
+    return SurvivalRecord(truth.event_times, last, truth.n_causes)
+
+
+class Quantiles(Compression):
+    """The methods of regressors that need the training targets of the leaves."""
+
+    keep_targets: bool
+
+    def predict_quantiles(
+        self,
+        X: Any,
+        quantiles: npt.ArrayLike = (0.05, 0.5, 0.95),
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+    ) -> Floats:
+        """Quantiles of the target of each row.
+
+        The quantile of level q is the smallest training target at which the weights of all targets
+        up to it reach q, where the weight of a training row is the mean, over the trees, of its
+        share in the leaf of the row (see `bevel.analysis.forest_weights`).
+
+        X are new rows. A training row shares most leaves with itself, so its quantiles are close to
+        its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
+            Levels from 0 to 1.
+        X_train, y_train : default=None
+            The rows of the fit, in their order; needed unless the forest was grown with
+            ``keep_targets=True``.
+        sample_weight : array-like of shape (n_train,), default=None
+            Weights of the training rows, if the fit had any.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one level
+            Quantiles. Several outputs are an axis after the rows.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestRegressor
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> forest = ObliqueForestRegressor(50, keep_targets=True, random_state=0).fit(X, y)
+        >>> forest.predict_quantiles(X[:2], [0.1, 0.5, 0.9]).shape
+        (2, 3)
+        """
+        levels = read_levels(quantiles)
+        found = self._quantiles(
+            "predict_quantiles", X, levels.ravel(), (X_train, y_train, sample_weight)
+        )
+        return found if levels.ndim else found[..., 0]
+
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+    ) -> Floats:
+        """Interval in which the target of each row lies with a given probability.
+
+        It ends at the quantiles (1 - coverage) / 2 and (1 + coverage) / 2. It is for single targets
+        and does not shrink with more rows; for the error of the prediction itself see
+        `bevel.analysis.predict_standard_error`. X are new rows: intervals of training rows are too
+        narrow, and nearly all contain their target; use `bevel.analysis.quantiles` for these.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        coverage : float, default=0.9
+            Share of targets that should be inside, between 0 and 1.
+        X_train, y_train, sample_weight : default=None
+            Training rows as in `predict_quantiles`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends. Several outputs are an axis after the rows.
+        """
+        levels = interval_levels(coverage)
+        return self._quantiles("predict_interval", X, levels, (X_train, y_train, sample_weight))
+
+    def _quantiles(
+        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+    ) -> Floats:
+        check_is_fitted(self)
+        if self._fitted.outputs is not None:
+            return self._quantiles_of_outputs(caller, X, levels, training)
+        fitted = self._fitted = self._fitted.in_memory()
+        n_threads = count_threads(self.n_jobs)
+        targets = self._targets_for(caller, training, n_threads)
+        rows = encode_rows(self, X)
+        return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
+
+    def _quantiles_of_outputs(
+        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+    ) -> Floats:
+        """Quantiles of several outputs, rows x outputs x levels."""
+        X_train, y_train, sample_weight = training
+        outputs = self._fitted.outputs
+        given = None if y_train is None else split_outputs(y_train)
+        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
+            raise ValueError(
+                f"{caller} of several outputs needs the training rows with all of their targets; "
+                "got none, or part of them. Pass X_train and y_train, the rows of the fit."
+            )
+        found = [
+            self.output(k)._quantiles(caller, X, levels, (X_train, column, sample_weight))  # type: ignore[attr-defined]
+            for k, column in enumerate(given.columns)
+        ]
+        return np.stack(found, axis=1)
+
+    def _targets_for(
+        self, caller: str, training: tuple[Any, Any, Any], n_threads: int
+    ) -> KeptTargets:
+        """Kept targets, or those of training rows that are given again."""
+        X, y, sample_weight = training
+        if X is not None and y is not None:
+            encoded = encode_rows(self, X)
+            leaf_rows, rows, weighting = leaf_rows_of(
+                self._fitted, encoded, y, sample_weight, caller, n_threads
+            )
+            return keep_targets(leaf_rows, np.asarray(rows.target, float), weighting.weights)
+        targets = self._fitted.kept_targets
+        if targets is None or not X is y is sample_weight is None:
+            got = "a forest that kept none" if X is y is sample_weight is None else "part of them"
+            raise ValueError(
+                f"{caller} needs the training targets of the leaves; got {got}. Fit with "
+                "keep_targets=True, or pass X_train and y_train, the rows of the fit."
+            )
+        return targets
+
+    def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
+        """Raise if targets are to be kept and an earlier fit has not kept its own."""
+        if self.keep_targets and before is not None and before.targets is None:
+            raise ValueError(
+                "keep_targets=True with warm_start needs the targets of the trees there are; got "
+                "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
+            )
+
+    def _targets_to_keep(
+        self,
+        forest: FlatForest,
+        dataset: Dataset,
+        target: TrainingTarget,
+        options: TrainingOptions,
+        before: FittedForest | None,
+        n_threads: int,
+    ) -> KeptTargets | None:
+        if not self.keep_targets:
+            return None
+        earlier = None if before is None else before.kept_targets
+        n_before = 0 if before is None else before.forest.n_trees
+        if forest.n_trees == n_before:
+            return earlier
+        grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
+        targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
+        return targets if earlier is None else join_targets(earlier, targets)
+
+
+def _targets_of(
+    forest: FlatForest,
+    dataset: Dataset,
+    target: TrainingTarget,
+    options: TrainingOptions,
+    first_tree: int,
+    n_threads: int,
+) -> KeptTargets:
+    X = np.ascontiguousarray(dataset.X)
+    bags = Bags(len(X), options.bag_size, options.replace, options.seed)
+    leaf_rows = collect_leaf_rows(
+        forest, X, bags, first_tree=first_tree, weights=target.weights, n_threads=n_threads
+    )
+    return keep_targets(leaf_rows, target.values, target.weights)
+
+
+@savable
+@documented(CLASSIFIER_PARAMETERS)
+class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[misc]
+    """A forest of decision trees that cut along oblique directions, for classification.
+
+    At each node a few directions are drawn, the node's rows are projected on them, and the split of
+    highest gain is kept. By default several families of directions share the trees, more of them
+    going to families with better out-of-bag results; `families_` has the result. With
+    `projection="axis"` it is Breiman's random forest, with `projection="sparse"` the sparse
+    projection oblique randomer forest (SPORF) of Tomita et al., Journal of Machine Learning
+    Research 21 (2020).
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {classes}
+    {columns}
+    {trees}
+    {outputs}
+    {families}
+    calibration_power_ : float
+        The power that `predict_proba` raises the mean class shares of the trees to; 1 changes
+        nothing.
+    oob_score_ : float
+        Accuracy, or the result of `oob_score`, of the out-of-bag predictions.
+    oob_decision_function_ : ndarray of shape (n_rows, n_classes_)
+        Out-of-bag class probabilities; NaN for a row that was in every bag. With several outputs,
+        a list of one array each.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestClassifier
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> forest = ObliqueForestClassifier(n_estimators=50, random_state=0).fit(X, y)
+    >>> forest.predict(X[:1])
+    array([0])
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    classes_: Any  # with several outputs these are lists
+    n_classes_: Any
+    oob_decision_function_: Any
+
+    def __init__(
+        self,
+        n_estimators: int = 500,
+        *,
+        projection: Any = "auto",
+        n_projections: int | float | str = "auto",
+        criterion: str = "auto",
+        threshold: str = "best",
+        n_thresholds: int = 1,
+        split_search: str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: int | float | str = "auto",
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        growth: str | None = None,
+        min_impurity_decrease: float = 0.0,
+        split_pure_nodes: bool = False,
+        bootstrap: bool | str = "auto",
+        max_samples: int | float | None = None,
+        replace: bool = True,
+        voting: str = "soft",
+        calibration: str | None = "auto",
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.projection = projection
+        self.n_projections = n_projections
+        self.criterion = criterion
+        self.threshold = threshold
+        self.n_thresholds = n_thresholds
+        self.split_search = split_search
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.growth = growth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.split_pure_nodes = split_pure_nodes
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.replace = replace
+        self.voting = voting
+        self.calibration = calibration
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.class_weight = class_weight
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Most probable class of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_outputs_)
+            Class labels; the first in `classes_` where several are equally probable.
+        """
+        codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
+        outputs = self._fitted.outputs
+        if outputs is not None:
+            return labels_of_outputs(outputs, codes)
+        return np.asarray(self.classes_.take(codes))
+
+    def predict_proba(self, X: Any) -> Any:
+        """Class probabilities of each row, in the order of `classes_`.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes_), or a list of one such array for each output
+            Mean over the trees of class shares (soft voting) or of votes (hard voting), raised to
+            the power `calibration_power_` and divided by their sum.
+        """
+        shares: npt.NDArray[np.float64] = self._predict_with(
+            "probabilities", X, self.voting == "hard"
+        )
+        outputs = self._fitted.outputs
+        if outputs is not None:
+            return outputs.split(shares)
+        return raise_to_power(shares, self._fitted.power)
+
+    @property
+    def calibration_power_(self) -> float:
+        """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
+        return self.fitted_forest_.power
+
+    def predict_log_proba(self, X: Any) -> Any:
+        """Logarithms of the class probabilities; minus infinity for zero.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_classes_), or a list of one such array for each output
+            Logarithms of `predict_proba`.
+        """
+        probabilities = self.predict_proba(X)
+        with np.errstate(divide="ignore"):
+            if isinstance(probabilities, list):
+                return [np.log(each) for each in probabilities]
+            return np.log(probabilities)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Share of rows whose class, or whose classes of all outputs, are predicted correctly.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        y : array-like of shape (n_rows,) or (n_rows, n_outputs)
+            True labels of the rows.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        float
+            Accuracy.
+        """
+        predicted = self.predict(X)
+        if self._fitted.outputs is None:
+            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+        return all_right(y, predicted, sample_weight)
+
+    def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
+        return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
+
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
+    ) -> TrainingTarget:
+        given = self._split(y)
+        if given is not None:
+            return self._read_outputs(given, sample_weight, n_rows, draws_bags)
+        classes, codes = read_labels(y, n_rows)
+        self._check_same_classes(classes)
+        weights = read_weights(
+            sample_weight, weights_of_classes(self.class_weight, draws_bags), classes[codes], n_rows
+        )
+        self.classes_ = classes
+        self.n_classes_ = len(classes)
+        return TrainingTarget(codes, len(classes), weights)
+
+    def _read_outputs(
+        self, given: OutputColumns, sample_weight: Any, n_rows: int, draws_bags: bool
+    ) -> TrainingTarget:
+        if self.calibration == "power":
+            remedy = "Leave it out, or calibrate single outputs with scikit-learn."
+            raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
+        classes, codes = read_output_labels(given, n_rows)
+        outputs = Outputs(given.names, tuple(classes))
+        self._check_same_outputs(outputs)
+        class_weight = weights_of_classes(self.class_weight, draws_bags)
+        weights = read_output_weights(sample_weight, class_weight, classes, codes)
+        self.classes_ = classes
+        self.n_classes_ = [len(labels) for labels in classes]
+        return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)
+
+    def _check_same_outputs(self, outputs: Outputs) -> None:
+        if not self._trees_are_kept():
+            return
+        before = self._fitted.outputs
+        same = before is not None and before.classes is not None and len(before) == len(outputs)
+        pairs = zip(before.classes or (), outputs.classes or (), strict=False) if before else ()
+        if not same or not all(np.array_equal(one, other) for one, other in pairs):
+            raise ValueError(
+                "y must have the outputs and classes of the first fit when warm_start=True; got "
+                "others. Set warm_start=False."
+            )
+
+    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
+        if not self._trees_are_kept():
+            return
+        if self._fitted.outputs is not None:
+            raise ValueError(
+                f"y must have the {len(self._fitted.outputs)} outputs of the first fit when "
+                "warm_start=True; got one. Set warm_start=False."
+            )
+        if not np.array_equal(classes, self.classes_):
+            raise ValueError(
+                f"y must have the classes of the first fit when warm_start=True "
+                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
+            )
+
+    def _power_of(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
+        losses, knowns = [], []
+        for rows, estimates in blocks:
+            known = estimates.known
+            losses.append(power_losses(estimates.predictions[known], target.values[rows][known]))
+            knowns.append(known)
+        weights = None if target.weights is None else target.weights[np.concatenate(knowns)]
+        return power_of_least_loss(np.concatenate(losses, axis=1), weights)
+
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+        outputs = self._fitted.outputs
+        if outputs is not None:
+            self.oob_decision_function_ = outputs.split(estimates.predictions)
+            truth = labels_of_outputs(outputs, target.values - outputs.bounds[:-1])
+            of_outputs = self.oob_score if callable(self.oob_score) else all_right
+            self.oob_score_ = estimates.score(
+                of_outputs, truth, lambda shares: decide_outputs(outputs, shares)
+            )
+            return
+        self.oob_decision_function_ = estimates.predictions
+        metric = self.oob_score if callable(self.oob_score) else accuracy_score
+        self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)
+
+
+@savable
+@documented(REGRESSOR_PARAMETERS)
+class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type: ignore[misc]
+    """A forest of decision trees that cut along oblique directions, for regression.
+
+    At each node a few directions are drawn, the node's rows are projected on them, and the split
+    that lowers the squared error (or the chosen `criterion`) most is kept. By default several
+    families of directions share the trees, more of them going to families with better out-of-bag
+    results; `families_` has the result. With `projection="axis"` it is Breiman's random forest.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    {columns}
+    {trees}
+    {outputs}
+    {families}
+    oob_score_ : float
+        R², or the result of `oob_score`, of the out-of-bag predictions.
+    oob_prediction_ : ndarray of shape (n_rows,) or (n_rows, n_outputs_)
+        Out-of-bag predictions; NaN for a row that was in every bag.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueForestRegressor
+    >>> from sklearn.datasets import load_diabetes
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> forest = ObliqueForestRegressor(n_estimators=50, random_state=0).fit(X, y)
+    >>> forest.predict(X[:1]).shape
+    (1,)
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        projection: Any = "auto",
+        n_projections: int | float | str = "auto",
+        criterion: str = "squared_error",
+        threshold: str = "best",
+        n_thresholds: int = 1,
+        split_search: str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: int | float | str = "auto",
+        min_samples_leaf: int | float = 1,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        growth: str | None = None,
+        min_impurity_decrease: float = 0.0,
+        split_pure_nodes: bool = False,
+        bootstrap: bool | str = "auto",
+        max_samples: int | float | None = None,
+        replace: bool = True,
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        monotonic_cst: Any = None,
+        interaction_cst: Any = None,
+        keep_targets: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.projection = projection
+        self.n_projections = n_projections
+        self.criterion = criterion
+        self.threshold = threshold
+        self.n_thresholds = n_thresholds
+        self.split_search = split_search
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.growth = growth
+        self.min_impurity_decrease = min_impurity_decrease
+        self.split_pure_nodes = split_pure_nodes
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.replace = replace
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.monotonic_cst = monotonic_cst
+        self.interaction_cst = interaction_cst
+        self.keep_targets = keep_targets
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+
+    def predict(self, X: Any) -> npt.NDArray[np.float64]:
+        """Predicted value of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,) or (n_rows, n_outputs_)
+            Mean over the trees of the leaf's mean target, or of its median with
+            `criterion="absolute_error"`.
+        """
+        values: npt.NDArray[np.float64] = self._predict_with("values", X)
+        return values
+
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
+    ) -> TrainingTarget:
+        self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
+        weights = read_weights(sample_weight, None, None, n_rows)
+        given = self._split(y)
+        n_outputs = 1 if given is None else len(given.names)
+        self._check_same_outputs(n_outputs)
+        if given is not None:
+            if self.keep_targets:
+                remedy = "Pass X_train and y_train to predict_quantiles instead."
+                raise refused_with_outputs("keep_targets", True, "False", remedy)
+            if self.criterion != "squared_error":
+                required = '"squared_error"'
+                remedy = "Fit one forest per output."
+                raise refused_with_outputs("criterion", self.criterion, required, remedy)
+            values = read_output_numbers(given, n_rows)
+            return TrainingTarget(values, 0, weights, Outputs(given.names, None))
+        values = read_numbers(y, n_rows)
+        if self.criterion == "poisson":
+            check_counts(values, weights)
+        return TrainingTarget(values, 0, weights)
+
+    def _check_same_outputs(self, n_outputs: int) -> None:
+        if self._trees_are_kept() and self._fitted.forest.n_outputs != n_outputs:
+            raise ValueError(
+                f"y must have as many outputs as in the first fit when warm_start=True "
+                f"({self._fitted.forest.n_outputs}); got {n_outputs}. Set warm_start=False."
+            )
+
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+        if self._fitted.outputs is not None:
+            self.oob_prediction_ = estimates.predictions
+            of_outputs = self.oob_score if callable(self.oob_score) else r2_score
+            self.oob_score_ = estimates.score(of_outputs, target.values, np.asarray)
+            return
+        self.oob_prediction_ = estimates.predictions[:, 0]
+        metric = self.oob_score if callable(self.oob_score) else r2_score
+        self.oob_score_ = estimates.score(metric, target.values, np.ravel)

@@ -1,1 +1,0 @@
-"""Gradient boosting with scikit-learn's API."""

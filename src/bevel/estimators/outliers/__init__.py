@@ -1,1 +1,0 @@
-"""Estimators that find outliers."""

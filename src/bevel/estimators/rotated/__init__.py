@@ -1,0 +1,1 @@
+"""Ensembles on rotations from the papers, of trees and of learners of other libraries."""

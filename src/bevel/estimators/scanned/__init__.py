@@ -1,1 +1,0 @@
-"""Forests of scanned tables."""

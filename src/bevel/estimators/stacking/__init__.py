@@ -1,1 +1,0 @@
-"""Parts of stacked rotations: learners of one view, folds that are left out, stages."""

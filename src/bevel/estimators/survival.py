@@ -1,0 +1,439 @@
+"""The oblique survival forest, and the curves that it predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import numpy.typing as npt
+from sklearn.utils import Tags
+
+from bevel._types import Floats, Ints32
+from bevel.data.row_weights import read_weights
+from bevel.data.survival import SurvivalTarget, read_survival, survival_array
+from bevel.errors import shorten, wrong_value
+from bevel.estimators._base import encode_rows
+from bevel.estimators.forest import ObliqueForest
+from bevel.estimators.registry import savable
+from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.records import SurvivalRecord
+from bevel.forest.survival import (
+    StepFunction,
+    concordance,
+    curves,
+    median_times,
+    read_times,
+    survival_record,
+)
+from bevel.forest.training_rows import OutOfBag
+from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
+from bevel.parameters.parameter import Parameter
+from bevel.projections.families import AUTOMATIC, Member
+from bevel.scanning import ScannedTable
+from bevel.training.progress import Callback
+from bevel.training.threads import count_threads
+from bevel.training.trainer import TrainingTarget
+
+
+class PredictsCurves:
+    """The methods of a survival forest that predict curves."""
+
+    n_jobs: int | None
+    _fitted: FittedForest
+
+    def predict_survival_function(
+        self, X: Any, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Survival curve of each row: the mean over the trees of its leaves' Kaplan–Meier curves.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        times : array-like of ascending times, default=None
+            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
+            constant after the last event of the training rows.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            from 0 to the last time of the training rows, or from the first to the last of `times`.
+        """
+        return self._predict_curves(X, times, "survival", return_array)
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Cumulative hazard of each row: the mean over the trees of Nelson–Aalen in its leaves.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        times : array-like of ascending times, default=None
+            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
+            constant after the last event of the training rows.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            from 0 to the last time of the training rows, or from the first to the last of `times`.
+        """
+        return self._predict_curves(X, times, "hazard", return_array)
+
+    def predict_cumulative_incidence_function(
+        self, X: Any, cause: int, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Probability of an event of one cause up to each time: the mean of its leaves' curves.
+
+        Events of other causes compete: a row that had one can no longer have this one (Aalen and
+        Johansen 1978). The incidences of all causes and the survival curve add up to one.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        cause : int
+            Number of the cause, from 1 to `n_causes_`.
+        times : array-like of ascending times, default=None
+            Times to evaluate the curves at; None for `event_times_`, at which they jump.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (n_rows,), with a `StepFunction` for each row; or of shape (n_rows,
+            n_times). A function raises for times outside its `domain`: from 0 to the last time of
+            the training rows, or from the first to the last of `times`.
+        """
+        n_causes = survival_record(self._fitted, "A curve").n_causes
+        is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
+        if not (is_number and 1 <= cause <= n_causes):
+            remedy = "Fit with competing_risks=True to tell causes apart."
+            raise wrong_value("cause", f"a whole number from 1 to {n_causes}", cause, remedy)
+        return self._predict_curves(X, times, "incidence", return_array, int(cause) - 1)
+
+    def predict_median(self, X: Any) -> Floats:
+        """Median survival time of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            First time at which the survival curve is at most one half; infinite where it never is.
+        """
+        return self.predict_quantile(X, 0.5)
+
+    def predict_quantile(self, X: Any, q: float) -> Floats:
+        """Time by which a share q of rows like each row has had the event.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        q : float
+            Share, above 0 and below 1; 0.5 is the median.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            First time at which the survival curve is at most 1 - q; infinite where it never is.
+        """
+        if not (isinstance(q, float | np.floating) and 0.0 < q < 1.0):
+            raise wrong_value("q", "a number above 0 and below 1", q, "Use 0.5 for the median.")
+        leaves = self._leaves(X)
+        return median_times(self._fitted, leaves, count_threads(self.n_jobs), 1.0 - float(q))
+
+    def _leaves(self, X: Any) -> Ints32:
+        rows = encode_rows(self, X)
+        return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
+
+    def _predict_curves(
+        self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
+    ) -> npt.NDArray[Any]:
+        leaves = self._leaves(X)
+        record = survival_record(self._fitted, "A curve")
+        grid = read_times(times, record)
+        n_threads = count_threads(self.n_jobs)
+        values = curves(self._fitted, leaves, grid, kind, n_threads, cause)
+        if return_array:
+            return values
+        before = 1.0 if kind == "survival" else 0.0
+        functions = np.empty(len(values), dtype=object)
+        domain = (0.0, record.last_time) if times is None else (float(grid[0]), float(grid[-1]))
+        functions[:] = [StepFunction(grid, curve, before, domain) for curve in values]
+        return functions
+
+
+# The oblique survival forest.
+
+
+@savable
+@documented(SURVIVAL_PARAMETERS)
+class ObliqueSurvivalForest(PredictsCurves, ObliqueForest):
+    """A forest of oblique trees for censored times.
+
+    At each node a few directions are drawn, the node's rows are projected on them, and the cut
+    whose sides differ most by the log-rank test is kept. A leaf holds the events of its rows; rows
+    are predicted by the mean of their leaves' curves. With `projection="axis"` it is a random
+    survival forest (Ishwaran et al. 2008), with `projection="cox"` an oblique one after Jaeger et
+    al. 2022.
+
+    Parameters
+    ----------
+    {parameters}
+
+    Attributes
+    ----------
+    event_times_ : ndarray
+        Distinct times at which events were seen in training, ascending.
+    n_causes_ : int
+        Kinds of events: 1 unless risks compete.
+    {columns}
+    {trees}
+    oob_score_ : float
+        Concordance, or the result of `oob_score`, of the out-of-bag risks.
+    oob_prediction_ : ndarray of shape (n_rows,)
+        Out-of-bag risks; NaN for a row that was in every bag.
+
+    Examples
+    --------
+    >>> from bevel import ObliqueSurvivalForest
+    >>> from bevel.datasets import weibull
+    >>> X, y = weibull(200, random_state=0)
+    >>> forest = ObliqueSurvivalForest(n_estimators=50, random_state=0).fit(X, y)
+    >>> forest.predict_survival_function(X[:2], times=[1.0, 2.0], return_array=True).shape
+    (2, 2)
+    """
+
+    _parameters: ClassVar[Mapping[str, Parameter]] = SURVIVAL_PARAMETERS
+    _estimator_type = "survival"
+
+    def __init__(
+        self,
+        n_estimators: int = 300,
+        *,
+        projection: Any = "auto",
+        n_projections: int | float | str = "auto",
+        criterion: str = "log_rank",
+        threshold: str = "best",
+        n_thresholds: int = 1,
+        split_search: str = "auto",
+        max_depth: int | None = None,
+        min_samples_split: int | float = 20,
+        min_samples_leaf: int | float = 10,
+        min_weight_fraction_leaf: float = 0.0,
+        max_leaf_nodes: int | None = None,
+        growth: str | None = None,
+        bootstrap: bool | str = "auto",
+        max_samples: int | float | None = None,
+        replace: bool = True,
+        scale: str | None = "auto",
+        categorical_features: Any = "from_dtype",
+        competing_risks: bool = False,
+        oob_score: bool | Callable[..., float] = False,
+        n_jobs: int | None = None,
+        random_state: Any = None,
+        warm_start: bool = False,
+        verbose: int = 0,
+        callback: Callback | None = None,
+    ) -> None:
+        self.n_estimators = n_estimators
+        self.projection = projection
+        self.n_projections = n_projections
+        self.criterion = criterion
+        self.threshold = threshold
+        self.n_thresholds = n_thresholds
+        self.split_search = split_search
+        self.max_depth = max_depth
+        self.min_samples_split = min_samples_split
+        self.min_samples_leaf = min_samples_leaf
+        self.min_weight_fraction_leaf = min_weight_fraction_leaf
+        self.max_leaf_nodes = max_leaf_nodes
+        self.growth = growth
+        self.bootstrap = bootstrap
+        self.max_samples = max_samples
+        self.replace = replace
+        self.scale = scale
+        self.categorical_features = categorical_features
+        self.competing_risks = competing_risks
+        self.oob_score = oob_score
+        self.n_jobs = n_jobs
+        self.random_state = random_state
+        self.warm_start = warm_start
+        self.verbose = verbose
+        self.callback = callback
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Grow the forest.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Training rows, as for the other forests. NaN and None are missing values.
+        y : structured array, tuple of arrays, or data frame, required
+            Right-censored times, one for each row: a structured array with a boolean field (the
+            event) and a numeric one (the time), as scikit-survival has it; a tuple `(time, event)`;
+            or a data frame with the columns time and event. Times are above 0; an event is True, or
+            1, where it was seen and False, or 0, where the row was last seen without it. With
+            `competing_risks=True` it is the number of its cause, from 1 on. Rows that enter late
+            (left truncation): a tuple `(entry, time, event)`, or a column or field entry; they are
+            at risk after their entry.
+        sample_weight : array-like of shape (n_rows,), default=None
+            Weights of the rows, zero or more; whole numbers count a row as often. None weighs all
+            rows equally.
+
+        Returns
+        -------
+        self : object
+            The fitted estimator.
+        """
+        if isinstance(X, ScannedTable):
+            raise TypeError(
+                "X must be a table in memory for a survival forest, which needs the rows in the "
+                "order of their times; got a scanned table. Read the table into memory."
+            )
+        return super().fit(X, y, sample_weight)
+
+    def predict(self, X: Any) -> Floats:
+        """Risk of each row: the number of events to be expected if all rows were like it.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            The cumulative hazard of all causes, summed over `event_times_` (ensemble mortality,
+            Ishwaran et al. 2008). Higher for earlier events.
+        """
+        values: Floats = self._predict_with("values", X)
+        return values
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Harrell's concordance of the predicted risks.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        y : structured array, tuple of two arrays, or data frame
+            Times and events of the rows, as in `fit`.
+        sample_weight : None
+            Not supported: pairs of rows have no weights.
+
+        Returns
+        -------
+        float
+            Share of the comparable pairs in which the row of the earlier event has the higher risk;
+            events of all causes count equally.
+        """
+        if sample_weight is not None:
+            raise wrong_value(
+                "sample_weight", "None: pairs of rows have no weights", "weights", "Leave it out."
+            )
+        risk = self.predict(X)
+        target = read_survival(y, len(risk), competing=self.n_causes_ > 1)
+        return concordance(target, risk)
+
+    @property
+    def n_causes_(self) -> int:
+        """Kinds of events: 1 unless risks compete."""
+        record = self.fitted_forest_.survival
+        assert record is not None
+        return record.n_causes
+
+    @property
+    def event_times_(self) -> Floats:
+        """Distinct times at which events were seen in training, ascending."""
+        record = self.fitted_forest_.survival
+        assert record is not None
+        return record.event_times
+
+    def _settings(self) -> dict[str, Any]:
+        values = super()._settings()
+        values["min_impurity_decrease"] = 0.0
+        if isinstance(self.projection, str) and self.projection == AUTOMATIC:
+            if self.n_projections != "auto":
+                required = '"auto" with projection="auto", whose members have numbers of their own'
+                remedy = 'Name a family, as in projection="cox", or leave n_projections out.'
+                raise wrong_value("n_projections", required, self.n_projections, remedy)
+            values["projection"] = default_projection()
+        return values
+
+    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+        super()._check_combinations(values, members)
+        if values["split_search"] == "histogram" and values["criterion"] == "log_rank":
+            raise ValueError(
+                'split_search="histogram" needs criterion="log_rank_score", whose sums bins can '
+                'hold; got criterion="log_rank". Change one of them.'
+            )
+        if values["competing_risks"] and values["criterion"] != "log_rank":
+            raise ValueError(
+                'competing_risks=True needs criterion="log_rank", which has a statistic for each '
+                f"cause; got criterion={values['criterion']!r}. Change one of them."
+            )
+
+    def _read_target(
+        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
+    ) -> TrainingTarget:
+        target = read_survival(y, n_rows, needs_event=True, competing=self.competing_risks)
+        weights = read_weights(sample_weight, None, None, n_rows)
+        found = TrainingTarget(target.time, 0, weights, survival=target)
+        counted = found.counted_survival
+        assert counted is not None
+        if not counted.event.any():
+            raise ValueError(
+                "y must have a row of weight above 0 whose event was seen; got events of weight 0 "
+                "only. Check sample_weight."
+            )
+        if self._trees_are_kept():
+            _check_same_times(self._fitted.survival, counted)
+        return found
+
+    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
+        self.oob_prediction_ = estimates.predictions[:, 0]
+        truth = target.survival
+        assert truth is not None
+        y: Any = truth
+        metric: Callable[..., float] = concordance
+        if callable(self.oob_score):
+            event = truth.event if truth.cause is None else truth.cause
+            metric, y = self.oob_score, survival_array(truth.time, event, truth.entry)
+        self.oob_score_ = estimates.score(metric, y, np.ravel)
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.required = True
+        return tags
+
+
+def default_projection() -> list[Any]:
+    """Projections that `projection="auto"` stands for."""
+    return ["cox", "pls", ("sparse", "sqrt"), "axis"]
+
+
+def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:
+    """Raise unless the event times are those of the earlier trees, whose leaves refer to them."""
+    if record is None or not np.array_equal(record.event_times, target.event_times):
+        raise ValueError(
+            "warm_start needs the event times of the earlier fit, which leaves refer to; got "
+            f"others ({shorten(target.event_times[:3].tolist())}, ...). Pass the same y, or set "
+            "warm_start=False."
+        )

@@ -1,0 +1,504 @@
+"""Classes, outputs, links of boosted trees, calibration, event times, offsets of isolation forests
+and records of growth, in the header and in sections of a model file.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Arrays, Floats
+from bevel.data.survival import LARGEST_TIME, MOST_CAUSES
+from bevel.files.columns import Column, decode_column
+from bevel.files.layout import Fields, Sections, check_kind, damaged
+from bevel.files.trees import check_claims
+from bevel.files.values import (
+    UnstorableError,
+    decode_labels,
+    decode_scalar,
+    encode_labels,
+    encode_scalar,
+)
+from bevel.forest.additive import LARGEST_BASELINE, LINKS, Additive
+from bevel.forest.calibration import POWERS
+from bevel.forest.outputs import Outputs
+from bevel.forest.records import (
+    BoostingRecord,
+    Calibration,
+    FamilyRecord,
+    Isolation,
+    RotationRecord,
+    SurvivalRecord,
+)
+from bevel.printable import printable
+
+__all__ = [
+    "FIRST_WITH_FAMILIES",
+    "FIRST_WITH_OUTPUTS",
+    "FIRST_WITH_RECORD",
+    "check_outputs",
+    "decode_additive",
+    "decode_classes",
+    "decode_families",
+    "decode_isolation",
+    "decode_outputs",
+    "decode_power",
+    "decode_record",
+    "decode_rotations",
+    "decode_survival",
+    "encode_additive",
+    "encode_classes",
+    "encode_families",
+    "encode_isolation",
+    "encode_outputs",
+    "encode_record",
+    "encode_rotations",
+    "encode_survival",
+]
+
+# The record of a boosting fit, in a header field and sections.
+#
+# "record": {"n_training": 100, "n_validation": 100, "calibration": {"n_rows": 50, "n_ends": 1,
+#         "is_weighted": false, "power": 0.0}}
+#         and sections "additive.training_score", "additive.validation_score",
+#         "additive.residuals" and "additive.residual_weights"
+
+FIRST_WITH_RECORD = 4  # version of the format
+MOST_SCORES = 10**9
+RESIDUAL_POWERS = (0.0, 0.5, 1.0)
+
+
+def encode_record(record: BoostingRecord | None, arrays: Arrays) -> dict[str, Any] | None:
+    """The field "record"; arrays are put into sections."""
+    if record is None:
+        return None
+    arrays["additive.training_score"] = record.training_score
+    arrays["additive.validation_score"] = record.validation_score
+    return {
+        "n_training": len(record.training_score),
+        "n_validation": len(record.validation_score),
+        "calibration": _encode_calibration(record.calibration, arrays),
+    }
+
+
+def _encode_calibration(given: Calibration | None, arrays: Arrays) -> dict[str, Any] | None:
+    if given is None:
+        return None
+    n_rows, n_ends = given.residuals.shape
+    arrays["additive.residuals"] = np.ascontiguousarray(given.residuals).ravel()
+    if given.weights is not None:
+        arrays["additive.residual_weights"] = given.weights
+    return {
+        "n_rows": n_rows,
+        "n_ends": n_ends,
+        "is_weighted": given.weights is not None,
+        "power": encode_scalar(given.power),
+    }
+
+
+def decode_record(value: object, sections: Sections, is_classifier: bool) -> BoostingRecord | None:
+    """Read the field and sections that `encode_record` has written; raises ModelFileError.
+
+    Parameters
+    ----------
+    value : object
+        Value of the field.
+    sections : Sections
+        Sections to take arrays from.
+    is_classifier : bool
+        Whether the model is a classifier, which has no intervals.
+    """
+    if value is None:
+        return None
+    fields = Fields(value, "header.additive.record")
+    lengths = [fields.take_count(name, 0, MOST_SCORES) for name in ("n_training", "n_validation")]
+    calibration = _decode_calibration(fields.take_any("calibration"), sections)
+    fields.finish()
+    if is_classifier and calibration is not None:
+        raise damaged("additive.calibration", "none of a classifier", "one")
+    scores = [
+        sections.take(f"additive.{name}", "<f8", length)
+        for name, length in zip(("training_score", "validation_score"), lengths, strict=True)
+    ]
+    if any(np.isinf(each).any() for each in scores):
+        raise damaged("Scores of iterations", "finite numbers or NaN", "infinite ones")
+    return BoostingRecord(scores[0], scores[1], calibration)
+
+
+def _decode_calibration(value: object, sections: Sections) -> Calibration | None:
+    if value is None:
+        return None
+    fields = Fields(value, "header.additive.record.calibration")
+    n_rows = fields.take_count("n_rows", 1, MOST_SCORES)
+    n_ends = fields.take_count("n_ends", 1, 2)
+    is_weighted = fields.take("is_weighted", bool)
+    power = float(check_kind("calibration.power", decode_scalar(fields.take_any("power")), float))
+    fields.finish()
+    residuals = sections.take("additive.residuals", "<f8", n_rows * n_ends)
+    weights: Floats | None = None
+    if is_weighted:
+        weights = sections.take("additive.residual_weights", "<f8", n_rows)
+        if not (np.isfinite(weights) & (weights > 0.0)).all():
+            raise damaged("Weights of residuals", "finite and positive", "others")
+    if not (np.abs(residuals) < 1e300).all():
+        raise damaged("Residuals", "finite numbers", "others")
+    if power not in RESIDUAL_POWERS:
+        raise damaged("calibration.power", "0, 0.5 or 1", power)
+    return Calibration(residuals.reshape(n_rows, n_ends), weights, power)
+
+
+# Baseline, link and record of an additive forest, in the header of a file.
+
+
+def encode_additive(additive: Additive, arrays: Arrays) -> dict[str, Any]:
+    """Header field of an additive forest; arrays are put into sections."""
+    return {
+        "baseline": [encode_scalar(float(value)) for value in additive.baseline],
+        "link": additive.link,
+        "record": encode_record(additive.record, arrays),
+    }
+
+
+def decode_additive(
+    header: Fields,
+    sections: Sections,
+    version: int,
+    classes: npt.NDArray[Any] | None,
+    n_trees: int,
+) -> Additive:
+    """Read and check the field; raises ModelFileError unless it fits the classes and the trees."""
+    fields = Fields(header.take("additive", dict), "header.additive")
+    record = None
+    if version >= FIRST_WITH_RECORD:
+        record = decode_record(fields.take_any("record"), sections, classes is not None)
+    link = fields.take("link", str)
+    baseline = tuple(_number(decode_scalar(value)) for value in fields.take("baseline", list))
+    fields.finish()
+    if link not in LINKS:
+        raise damaged("header.additive.link", " or ".join(LINKS), link)
+    if (link in ("logistic", "softmax")) != (classes is not None):
+        raise damaged("header.additive.link", "one of classes for a classifier only", link)
+    n_classes = 0 if classes is None else len(classes)
+    n_outputs = n_classes if link == "softmax" else max(1, len(baseline) if link == "sorted" else 1)
+    if len(baseline) != n_outputs or (link == "logistic" and n_classes != 2):
+        raise damaged("header.additive.baseline", f"{n_outputs} numbers", len(baseline))
+    if n_trees % n_outputs:
+        raise damaged("The number of trees", f"a multiple of {n_outputs}", n_trees)
+    _check_intervals(record, link)
+    return Additive(baseline, link, record)
+
+
+def _check_intervals(record: BoostingRecord | None, link: str) -> None:
+    if record is None or record.calibration is None:
+        return
+    n_ends = 2 if link == "sorted" else 1
+    if record.calibration.residuals.shape[1] != n_ends:
+        raise damaged("additive.residuals", f"{n_ends} for each row", "another number")
+
+
+def _number(value: object) -> float:
+    number = float(check_kind("header.additive.baseline", value, float))
+    if not abs(number) <= LARGEST_BASELINE:
+        raise damaged("header.additive.baseline", f"at most {LARGEST_BASELINE:g} in size", number)
+    return number
+
+
+FIRST_WITH_POWER = 5  # first version of the format with a power
+
+
+def decode_power(header: Fields, version: int, *, averages_classes: bool) -> float:
+    """Read and check the power; raises ModelFileError.
+
+    Parameters
+    ----------
+    header : Fields
+        Header of the file.
+    version : int
+        Version of the format; before FIRST_VERSION the power is 1.
+    averages_classes : bool
+        Whether the forest averages class shares; in others the power is 1.
+    """
+    if version < FIRST_WITH_POWER:
+        return 1.0
+    power = header.take("calibration_power", float)
+    allowed = POWERS if averages_classes else (1.0,)
+    if power not in allowed:
+        raise damaged("header.calibration_power", f"one of {', '.join(map(str, allowed))}", power)
+    return float(power)
+
+
+# The families that share the trees of a forest, in a header field and sections.
+#
+# "families": {"names": ["axis", "sparse"], "left_out": [["lda", "needs ..."]],
+#              "min_samples_split": 2}
+#         and sections "families.errors", "families.standard_errors", "families.weights" and
+#         "families.of_tree"
+
+FIRST_WITH_FAMILIES = 3  # first version of the format with families
+FIRST_WITH_NODE_SIZE = 7  # first version of the format with their min_samples_split
+MOST_FAMILIES = 1000
+MOST_ROWS = 2**31 - 1
+
+
+def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, Any] | None:
+    """The header's field "families"; arrays are put into sections."""
+    if record is None:
+        return None
+    arrays["families.errors"] = record.errors
+    arrays["families.standard_errors"] = record.standard_errors
+    arrays["families.weights"] = record.weights
+    arrays["families.of_tree"] = record.of_tree
+    return {
+        "names": list(record.names),
+        "left_out": [list(each) for each in record.left_out],
+        "min_samples_split": record.min_samples_split,
+    }
+
+
+def decode_families(
+    value: object, sections: Sections, n_trees: int, version: int
+) -> FamilyRecord | None:
+    """Read the field and sections that `encode_families` has written; raises ModelFileError.
+
+    Parameters
+    ----------
+    value : object
+        The header's field.
+    sections : Sections
+        Sections to take arrays from.
+    n_trees : int
+        Trees of the forest.
+    version : int
+        Version of the format.
+    """
+    if value is None:
+        return None
+    fields = Fields(value, "families")
+    names = tuple(_text(name) for name in _list(fields.take_any("names")))
+    left_out = tuple(_pair(each) for each in _list(fields.take_any("left_out")))
+    size = 2
+    if version >= FIRST_WITH_NODE_SIZE:
+        size = check_kind("families.min_samples_split", fields.take_any("min_samples_split"), int)
+        if not 2 <= size <= MOST_ROWS:
+            raise damaged("families.min_samples_split", f"from 2 to {MOST_ROWS}", size)
+    fields.finish()
+    if not names:
+        raise damaged("families.names", "one or more names", "none")
+    n_families = len(names)
+    errors, standard_errors = (
+        sections.take(f"families.{name}", "<f8", n_families)
+        for name in ("errors", "standard_errors")
+    )
+    weights = sections.take("families.weights", "<f8", n_families)
+    of_tree = sections.take("families.of_tree", "<i4", n_trees)
+    for numbers in (errors, standard_errors):
+        if np.isinf(numbers).any() or (numbers < 0.0).any():
+            raise damaged("Errors of families", "NaN, or finite and not negative", "others")
+    if not ((weights >= 0.0) & (weights <= 1.0)).all() or not abs(weights.sum() - 1.0) < 1e-6:
+        raise damaged("Weights of families", "from 0 to 1 with the sum 1", "others")
+    if n_trees and not (of_tree.min() >= 0 and of_tree.max() < n_families):
+        raise damaged("The families of trees", f"from 0 to {n_families - 1}", "others")
+    return FamilyRecord(names, errors, standard_errors, weights, of_tree, left_out, size)
+
+
+def _list(value: object) -> list[Any]:
+    items = check_kind("A field of families", value, list)
+    if len(items) > MOST_FAMILIES:
+        raise damaged("Families", f"at most {MOST_FAMILIES}", len(items))
+    return items
+
+
+def _text(value: object) -> str:
+    """Check a name or a reason, both of which may be printed on terminals."""
+    text = check_kind("A name or reason of families", value, str)
+    if text != printable(text):
+        raise damaged("A name or reason of families", "plain text", text)
+    return text
+
+
+def _pair(value: object) -> tuple[str, str]:
+    items = check_kind("families.left_out", value, list)
+    if len(items) != 2:
+        raise damaged("families.left_out", "pairs of name and reason", items)
+    return _text(items[0]), _text(items[1])
+
+
+# The scores of an isolation forest, in the header of a file.
+#
+# "isolation": {"n_samples": 256, "offset": -0.5}
+
+
+def encode_isolation(isolation: Isolation) -> dict[str, Any]:
+    """Header field of an isolation forest."""
+    return {"n_samples": int(isolation.n_samples), "offset": float(isolation.offset)}
+
+
+def decode_isolation(header: Fields) -> Isolation:
+    """Read and check the field; raises ModelFileError."""
+    fields = Fields(header.take("isolation", dict), "header.isolation")
+    n_samples = fields.take_count("n_samples", 1, MOST_ROWS)
+    offset = fields.take("offset", float)
+    fields.finish()
+    if not -1.0 <= offset <= 0.0:
+        raise damaged("header.isolation.offset", "from -1 to 0", offset)
+    return Isolation(n_samples, float(offset))
+
+
+# Classes of a model file, of one output or of several with their names.
+
+FIRST_WITH_OUTPUTS = 6
+
+
+def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
+    """Labels of the classes as JSON; raises TypeError for labels that it cannot hold."""
+    if classes is None:
+        return None
+    try:
+        return encode_labels(classes)
+    except UnstorableError as error:
+        raise TypeError(
+            f"Class labels must be numbers, strings, bytes or dates to be saved; got {error}. "
+            "Convert y to strings before fit, or pickle the estimator."
+        ) from None
+
+
+def decode_classes(value: object, sections: Sections, path: str = "header.classes") -> Any:
+    """Read the labels of the classes; raises ModelFileError unless they are distinct."""
+    classes = decode_labels(value, path, sections)
+    if len(classes) == 0 or len(set(classes.tolist())) < len(classes):
+        raise damaged(path, "one or more different labels", len(classes))
+    return classes
+
+
+def encode_outputs(outputs: Outputs | None) -> dict[str, Any] | None:
+    """Names and classes of several outputs; null for one output."""
+    if outputs is None:
+        return None
+    classes = None if outputs.classes is None else [encode_classes(c) for c in outputs.classes]
+    return {"names": list(outputs.names), "classes": classes}
+
+
+def decode_outputs(
+    header: Fields, sections: Sections, version: int, is_classifier: bool
+) -> Outputs | None:
+    """Read names and classes of several outputs; raises ModelFileError if they are invalid."""
+    value = header.take_any("outputs") if version >= FIRST_WITH_OUTPUTS else None
+    if value is None:
+        return None
+    fields = Fields(value, "header.outputs")
+    names, classes = fields.take("names", list), fields.take_any("classes")
+    fields.finish()
+    for name in names:
+        check_kind("A name of an output", name, str)
+    if len(names) < 2 or len(set(names)) < len(names):
+        raise damaged("header.outputs.names", "two or more different names", len(names))
+    if is_classifier != (classes is not None):
+        raise damaged("header.outputs.classes", "there for a classifier only", "others")
+    if classes is None:
+        return Outputs(tuple(names), None)
+    path = "header.outputs.classes"
+    each = check_kind(path, classes, list)
+    if len(each) != len(names):
+        raise damaged(path, f"a list for each of {len(names)} outputs", len(each))
+    return Outputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
+
+
+def check_outputs(outputs: Outputs | None, columns: Mapping[str, Column]) -> None:
+    """Raise ModelFileError unless the trees have the outputs of the header."""
+    column = columns["output_classes"]
+    n_outputs = 0 if outputs is None else len(outputs)
+    if column.length != n_outputs:
+        raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
+    if outputs is None:
+        return
+    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.n_classes):
+        raise damaged("output_classes", "as many classes as in the header", "others")
+
+
+# The rotations of a regularised rotation ensemble, in a header field and sections.
+#
+# "rotations": {"seed": 17, "max_rotated": 500, "h": 2.0}
+#         and sections "rotations.complexities", "rotations.errors", "rotations.weights" and
+#         "rotations.of_tree"
+#
+# The rotations themselves are drawn again from the seed.
+
+
+def encode_rotations(record: RotationRecord, arrays: Arrays) -> dict[str, Any]:
+    """The header's field "rotations"; arrays are put into sections."""
+    arrays["rotations.complexities"] = record.complexities
+    arrays["rotations.errors"] = record.errors
+    arrays["rotations.weights"] = record.weights
+    arrays["rotations.of_tree"] = record.of_tree
+    return {"seed": int(record.seed), "max_rotated": record.max_rotated, "h": record.h}
+
+
+def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> RotationRecord:
+    """Read the field and sections that `encode_rotations` has written; raises ModelFileError.
+
+    Parameters
+    ----------
+    header : Fields
+        Header of the file.
+    sections : Sections
+        Sections to take arrays from.
+    n_trees : int
+        Trees of the forest.
+    """
+    fields = Fields(header.take_any("rotations"), "rotations")
+    seed = fields.take_count("seed", most=2**64 - 1)
+    max_rotated = fields.take_count("max_rotated", least=1)
+    h = decode_scalar(fields.take_any("h"))
+    fields.finish()
+    if h is not None and not check_kind("rotations.h", h, float) > 0.0:
+        raise damaged("rotations.h", "above zero", h)
+    complexities = sections.take("rotations.complexities", "<f8")
+    n_rotations = len(complexities)
+    errors = sections.take("rotations.errors", "<f8", n_rotations)
+    weights = sections.take("rotations.weights", "<f8", n_rotations)
+    of_tree = sections.take("rotations.of_tree", "<i4", n_trees)
+    for name, numbers in (("Complexities", complexities), ("Weights", weights)):
+        if not bool((np.isfinite(numbers) & (numbers >= 0.0)).all()):
+            raise damaged(f"{name} of rotations", "finite and not negative", "others")
+    # NaN for a micro-forest without out-of-bag rows.
+    if not bool((np.isnan(errors) | (np.isfinite(errors) & (errors >= 0.0))).all()):
+        raise damaged("Errors of rotations", "finite and not negative, or NaN", "others")
+    if n_trees and not (of_tree.min() >= 0 and of_tree.max() < n_rotations):
+        raise damaged("The rotations of trees", f"from 0 to {n_rotations - 1}", "others")
+    return RotationRecord(seed, max_rotated, complexities, errors, weights, h, of_tree)
+
+
+# The event times of a survival forest, in a header field and a section.
+#
+# "survival": {"last_time": 4.5, "n_causes": 1}
+#         and section "survival.event_times"
+
+FIRST_WITH_CAUSES = 7  # first version of the format with causes
+
+
+def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
+    """The header's field "survival"; the times are put into a section."""
+    arrays["survival.event_times"] = record.event_times
+    return {
+        "last_time": encode_scalar(float(record.last_time)),
+        "n_causes": int(record.n_causes),
+    }
+
+
+def decode_survival(header: Fields, sections: Sections, version: int) -> SurvivalRecord:
+    """Read the field and section that `encode_survival` has written; raises ModelFileError."""
+    fields = Fields(header.take("survival", dict), "header.survival")
+    last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
+    n_causes = fields.take_count("n_causes") if version >= FIRST_WITH_CAUSES else 1
+    fields.finish()
+    if not 1 <= n_causes <= MOST_CAUSES:
+        raise damaged("survival.n_causes", f"from 1 to {MOST_CAUSES}", n_causes)
+    times = sections.take("survival.event_times", "<f8")
+    good = len(times) > 0 and bool((times > 0.0).all()) and bool((np.diff(times) > 0.0).all())
+    if not good or not times[-1] <= last_time <= LARGEST_TIME:
+        required = "above 0, ascending, and at most the last time"
+        raise damaged("The event times", required, "others")
+    return SurvivalRecord(times, float(last_time), n_causes)

@@ -1,1 +1,0 @@
-"""Values in the header of a file: scalars, labels, matrices, parameters, as strict JSON."""

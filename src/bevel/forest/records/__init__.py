@@ -1,1 +1,0 @@
-"""Records of how forests were grown."""

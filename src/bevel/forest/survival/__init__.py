@@ -1,1 +1,0 @@
-"""Curves of survival forests, and how well risks order times."""

@@ -1,0 +1,757 @@
+"""The page of `bevel explain`: what a forest is, and why it predicts what it predicts."""
+
+from __future__ import annotations
+
+import re
+import textwrap
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from bevel import plots
+from bevel.analysis.results import (
+    Directions,
+    Effect,
+    Importance,
+    RowQuantiles,
+    RuleSet,
+    ShapleyValues,
+    TopRules,
+    TreeRules,
+)
+from bevel.analysis.rules.rule_set import RULE_NOTES
+from bevel.errors import join_names, shorten
+from bevel.extras import import_optional
+from bevel.plots.canvas import STYLE, detached
+from bevel.report.data_sheet import family_table
+from bevel.report.fit_predictions import truth_and_predictions
+from bevel.report.headline import (
+    class_words,
+    feature_sentence,
+    interval,
+    number,
+    probability_words,
+    quality_sentence,
+    score,
+    survival_feature_sentence,
+    survival_sentence,
+)
+from bevel.report.page import (
+    PageSection,
+    TableCell,
+    beside,
+    code,
+    figure,
+    figures,
+    page,
+    paragraph,
+    svg,
+    table,
+    wide,
+)
+from bevel.report.survival import groups_picture, risk_rules_table, survival_sections
+from bevel.workflow.explaining import (
+    READABLE_DEPTH,
+    Band,
+    Explanation,
+    RepresentativeRow,
+    TargetQuantiles,
+)
+from bevel.workflow.rows import CLASSIFICATION, REGRESSION
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+__all__ = [
+    "MOST_FAN_ROWS",
+    "combined_share",
+    "describe_model",
+    "describe_rows",
+    "draw_directions",
+    "draw_effect",
+    "draw_fan",
+    "draw_importance",
+    "draw_row",
+    "draw_tree",
+    "effect_finding",
+    "explain_report",
+    "explain_sections",
+    "row_sentence",
+]
+
+# Drawings of an explanation as SVG text, narrow enough for a phone where possible.
+
+WIDTH = 3.4  # inches between the axes, beside the names
+BAR_INCHES, FAN_INCHES, EFFECT_INCHES = 0.25, 2.4, 2.3
+LONGEST_NAME, LONGEST_LINE, LONGEST_SIDE = 24, 44, 28  # characters
+MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
+MOST_FAN_ROWS, MOST_IN_LINE = 300, 3
+
+
+def draw_importance(result: Importance, output_name: str = "") -> str:
+    """Bars of the most important features; `output_name` names the output that rises and falls."""
+    best = result.top(MOST_BARS)
+    output_name = output_name or best.output_name
+    best = replace(best, names=_shortened(best.names), output_name=output_name)
+
+    def draw(ax: Axes) -> Axes:
+        plots.importance_bars(best, ax=ax)
+        texts = re.sub(r"\n(?!lines: |▲)", " ", ax.get_xlabel()).split("\n")
+        lines = (textwrap.wrap(text, LONGEST_LINE) for text in texts)
+        ax.set_xlabel("\n".join(line for some in lines for line in some))
+        return ax
+
+    return _drawn(draw, BAR_INCHES * len(best))
+
+
+def draw_directions(result: Directions) -> str:
+    """Heat map of the most important directions."""
+    named = replace(result, names=_shortened(result.names))
+    return _drawn(lambda _: plots.top_projections(named, n_top=MOST_DIRECTIONS))
+
+
+def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
+    """Limits of the curves of all effects, with bands cut to the range of probabilities."""
+    drawn = [_drawn_outputs(each) for each in effects]
+    bands = [each.values if each.standard_error is None else each.band() for each in drawn]
+    low, high = (float(edge([edge(band) for band in bands])) for edge in (np.min, np.max))
+    if effects[0].classes is not None:
+        low, high = max(0.0, low), min(1.0, high)
+    room = 0.04 * (high - low) or 0.5
+    return low - room, high + room
+
+
+def _drawn_outputs(effect: Effect) -> Effect:
+    """The outputs to draw: of two classes only the second."""
+    two = effect.classes is not None and len(effect.classes) == 2
+    return effect.output(effect.classes[1]) if two and effect.classes is not None else effect
+
+
+def effect_finding(result: Effect) -> str:
+    """Shape of the curve of a feature, as in the title of its figure."""
+    with detached():
+        title = plots.effect(result).get_title(loc="left").replace("\n", " ")
+    return title.partition(": ")[2]
+
+
+def draw_effect(result: Effect, heights: tuple[float, float], output_name: str = "") -> str:
+    """Curve of one feature, with one line for each class."""
+    named = replace(_drawn_outputs(result), names=_shortened(result.names))
+    if output_name and named.classes is None:
+        named = replace(named, output_name=output_name)
+
+    def draw(ax: Axes) -> Axes:
+        plots.effect(named, ax=ax)
+        ax.set_title("", loc="left")  # the text above has the same content
+        ax.set_ylim(heights)
+        if ax.get_legend() is not None:  # above the curves, not on them
+            n = min(MOST_IN_LINE, len(ax.get_lines()))
+            ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
+        ax.set_ylabel(textwrap.fill(ax.get_ylabel(), LONGEST_SIDE))
+        return ax
+
+    return _drawn(draw, EFFECT_INCHES)
+
+
+def draw_tree(result: TreeRules) -> str:
+    """Drawing of the tree, without its long notes."""
+    bare = replace(result, notes=())
+    return _drawn(lambda _: plots.tree(bare))
+
+
+def draw_fan(result: RowQuantiles) -> str:
+    """Bands of quantiles with the targets, for evenly spaced rows by ascending median."""
+    middle = result.values[:, len(result.levels) // 2]
+    order = np.argsort(middle, kind="stable")[: np.count_nonzero(result.known)]  # NaN sort last
+    if len(order) > MOST_FAN_ROWS:
+        order = order[np.linspace(0, len(order) - 1, MOST_FAN_ROWS).round().astype(np.intp)]
+    target = None if result.target is None else result.target[order]
+    some = replace(result, values=result.values[order], target=target)
+    return _drawn(lambda ax: plots.fan_chart(some, ax=ax), FAN_INCHES)
+
+
+def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
+    """Contributions to the prediction of a row; `output_name` names the prediction."""
+    named = replace(result, names=_shortened(result.names))
+
+    def draw(ax: Axes) -> Axes:
+        plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
+        ax.set_title("", loc="left")  # the caption is more detailed
+        ax.set_xlabel(output_name or ax.get_xlabel(), parse_math=False)
+        low, high = ax.get_xlim()  # numbers beside the bars take more room in a narrow drawing
+        ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
+        return ax
+
+    n_bars = min(len(result.names), MOST_STEPS + 1)
+    return _drawn(draw, 0.5 + BAR_INCHES * n_bars)
+
+
+def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
+    """SVG text of a drawing function, on the given axes or on its own."""
+    import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
+    from matplotlib import rc_context
+    from matplotlib.figure import Figure
+
+    with detached(), rc_context(STYLE):
+        figure: Any = Figure(figsize=(WIDTH, height))
+        axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
+        drawing: Any = axes.figure
+        return svg(drawing)
+
+
+def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(
+        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names
+    )
+
+
+# An explanation as sections of a page.
+
+MEASURES = {
+    "gini": "The share of the {removed} that splits on a feature remove, alone or in a "
+    "combination. It is of the training rows, and favours columns with many values.",
+    "permutation": "Permutation importance: by how much the error of the {model} on these rows "
+    "rises when the values of a feature are shuffled. It is low for features that stand in for "
+    "each other.",
+    "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
+    "from their mean. It does not measure whether the predictions are right.",
+}
+SURVIVAL_MEASURES = {
+    "permutation": "Permutation importance: by how much the concordance on these rows falls when "
+    "the values of a feature are shuffled. It is low for features that stand in for each other.",
+    "negation": "Negation importance: by how much the concordance on these rows falls when the "
+    "weights of a feature change sign in all splits.",
+}
+MOST_ON_A_LINE = 16  # characters of a numeric class label
+RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
+NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
+OUT_OF_BAG = {
+    True: "Out of bag: the same share among the rows that a rule's tree was not grown on.",
+    False: "Out of bag: the mean of the rows that a rule's tree was not grown on.",
+}
+REASONS = {
+    "typical": "a typical one: no row that is predicted well shares more leaves with others",
+    "doubtful": "the most doubtful one",
+    "wrong": "the worst mistake",
+    "asked": "as requested",
+}
+
+
+def explain_sections(found: Explanation) -> list[PageSection]:
+    """Sections on features, effects, combinations, rules, quantiles and single rows."""
+    sections = [
+        PageSection("Which features matter?", _features(found)),
+        *([PageSection("Which way do they push?", _effects(found))] if found.effects else []),
+        PageSection("Which combinations matter?", _combinations(found)),
+        PageSection(f"How does the {_noun(found)} decide?", _decisions(found)),
+    ]
+    if found.quantiles is not None:
+        sections.append(PageSection("How large may errors be?", _quantiles(found.quantiles)))
+    return [*sections, PageSection("Why these predictions?", _rows(found))]
+
+
+def _features(found: Explanation) -> str:
+    drawn = [
+        figure(draw_importance(each, _second_class(found)), _measure(found, each.kind))
+        for each in found.importances
+    ]
+    n_features = len(found.importances[0])
+    shown = MOST_BARS
+    note = f"The {shown} most important of {n_features:,} features." if n_features > shown else ""
+    return "".join(
+        (
+            paragraph(found.missing, kind="note") if found.missing else "",
+            paragraph(note, kind="note") if note else "",
+            figures(*drawn),
+        )
+    )
+
+
+def _effects(found: Explanation) -> str:
+    some = found.effects[0]
+    what = "prediction" if some.classes is None else "probability"
+    if found.adds_up:
+        what = _log_odds(found) or some.output_name
+    if found.is_survival:
+        what = "risk"
+    text = (
+        f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
+        "(partial dependence), for the features that are most important on the rows."
+    )
+    if some.standard_error is not None:
+        text += " Bands are 95 % intervals over forests grown on other rows."
+        if any(each.n_below_zero for each in found.effects):
+            text += " Where they are narrowest, there are too few trees to estimate their width."
+    if is_calibrated(found):
+        text += " They are of means over trees, before the calibration of probabilities."
+    text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
+    heights = shared_heights(found.effects)
+    second = _log_odds(found) if found.adds_up else _second_class(found)
+    drawn = [
+        figure(
+            draw_effect(each, heights, second),
+            f"The effect of {each.names[0]}: {effect_finding(each)}.",
+        )
+        for each in found.effects
+    ]
+    return paragraph(text) + figures(*drawn, small=True)
+
+
+def _second_class(found: Explanation) -> str:
+    """Name of the output for two classes; empty otherwise."""
+    if found.classes is None or len(found.classes) != 2:
+        return ""
+    return probability_words(found.classes[1], found.target)
+
+
+def _log_odds(found: Explanation) -> str:
+    """Name of the sum of boosted trees for two classes; empty otherwise."""
+    if not found.adds_up or found.classes is None or len(found.classes) != 2:
+        return ""
+    return f"log odds of {class_words(found.classes[1], found.target)}"
+
+
+def _measure(found: Explanation, kind: str) -> str:
+    """Meaning of the bars of an importance."""
+    if found.is_survival and kind in SURVIVAL_MEASURES:
+        return SURVIVAL_MEASURES[kind]
+    return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
+
+
+def _noun(found: Explanation) -> str:
+    return "model" if found.adds_up else "forest"
+
+
+def _removed(found: Explanation) -> str:
+    """Name of the quantity that splits reduce."""
+    if found.is_survival:
+        return "log-rank statistics"
+    return "loss" if found.adds_up else "impurity"
+
+
+def _gains(found: Explanation) -> str:
+    """Verb phrase for the gain of splits."""
+    return "have" if found.is_survival else "remove"
+
+
+def _combinations(found: Explanation) -> str:
+    directions = found.directions
+    if directions is None:
+        return paragraph(found.missing)
+    if len(directions) == 0:
+        return paragraph("No tree has a split: every row gets the same prediction.")
+    combined = combined_share(directions)
+    if combined == 0.0:
+        return paragraph("None: every split tests a single feature.")
+    once = float(directions.share[directions.count == 1].sum())
+    text = (
+        f"Splits on combinations of features {_gains(found)} {100 * combined:.0f} % of the "
+        f"{_removed(found)}, splits on single features {100 * (1 - combined):.0f} %."
+    )
+    if once > RARELY_TWICE:
+        text += " Hardly any direction is used twice, so that none can stand out."
+    best = directions.top(MOST_DIRECTIONS)
+    rows = [
+        [place + 1, words, TableCell(f"{100 * share:.2f}", share), count]
+        for place, (words, share, count) in enumerate(
+            zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
+        )
+    ]
+    caption = (
+        f"The best of {len(directions):,} directions; one and its negative, which make the same "
+        "cuts, are taken for one."
+    )
+    if directions.is_scaled:
+        caption += " Weights are of scaled features."
+    words = table(
+        ["", "direction", f"% of the {_removed(found)}", "splits"],
+        rows,
+        caption=caption,
+        sortable=False,
+    )
+    if once > RARELY_TWICE:  # directions hardly repeat: none stands out
+        more = "The directions of the largest gain"
+        return paragraph(text) + f"<details><summary>{more}</summary>{words}</details>"
+    drawing = figure(draw_directions(directions), "The same directions, feature by feature.")
+    return paragraph(text) + words + wide(drawing, small=True)
+
+
+def combined_share(directions: Directions) -> float:
+    """Share of the gain from splits on more than one feature."""
+    return float(directions.share[np.diff(directions.offset) > 1].sum())
+
+
+def _decisions(found: Explanation) -> str:
+    if found.tree is None:
+        return _surrogate(found) + paragraph(found.missing)
+    caption = (
+        f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
+        "all trees the one whose first splits explain most of the variance of the "
+        f"{_noun(found)}'s predictions on these rows, {100 * found.tree_explains:.0f} %."
+    )
+    drawing = figure(draw_tree(found.tree), caption)
+    if found.rules is None:
+        return _surrogate(found) + wide(drawing) + _notes((), found.tree.notes)
+    rules = _rules(found, found.rules)
+    if found.groups is not None and len(found.groups) > 0:
+        summary = "<summary>The rules that explain most, which overlap</summary>"
+        rules = _groups(found, found.groups) + f"<details>{summary}{rules}</details>"
+    rules += wide(drawing) + _notes(found.rules.notes, found.tree.notes)
+    return _surrogate(found) + rules
+
+
+def _groups(found: Explanation, groups: RuleSet) -> str:
+    """Table of short rules, each for different rows."""
+    text = (
+        f"{len(groups)} short rules describe different groups, "
+        f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
+    )
+    if not groups.is_classifier:
+        text += f" All rows: {groups.typical}."
+    has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
+    if has_estimate:
+        text += f" {OUT_OF_BAG[groups.is_classifier]}"
+    header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
+    rows = []
+    for rule in groups.rules:
+        if groups.is_classifier:
+            below = f"{100 * rule.precision:.0f}{NARROW}%"
+            then = TableCell(_called(rule.prediction, found.target), below=below)
+        else:
+            spread = number(float(f"{rule.precision:.2g}"))
+            then = TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
+        estimate = _estimate(rule.out_of_bag, groups.is_classifier)
+        shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
+        rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
+    notes = paragraph(" ".join((*groups.of_the_forest(), *_figures(found))), kind="note")
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
+
+
+def _estimate(value: float, is_classifier: bool) -> TableCell:
+    """An out-of-bag statistic of a rule; empty if it is not known."""
+    if value != value:
+        return TableCell("")
+    if is_classifier:
+        return TableCell(f"{100 * value:.0f}{NARROW}%", value)
+    return TableCell(number(float(f"{value:.4g}")), value)
+
+
+def _surrogate(found: Explanation) -> str:
+    """The surrogate tree, with its fidelity."""
+    tree, noun = found.surrogate, _noun(found)
+    if tree.n_leaves < 2:
+        return paragraph(f"No small tree imitates the {noun} better than a constant.")
+    share = f"{100 * tree.fidelity:.0f} %"
+    agreement = (
+        f"it predicts the same class in {share} of other rows"
+        if tree.is_classifier
+        else f"it explains {share} of the variance of the {noun}'s predictions on other rows"
+    )
+    text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
+    text += " Its leaves hold risks." if found.is_survival else ""
+    _, *lines, _ = str(tree).split("\n")
+    rules = "" if found.survival is None else risk_rules_table(found.survival)
+    return paragraph(text) + code("\n".join(lines), is_drawing=True) + rules
+
+
+def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
+    """Notes on rules and tree, such as the meaning of [x], folded since they are long."""
+    shared = tuple(note for note in rules if note in tree)
+    parts = {
+        "Rules and tree": shared,
+        "Rules": tuple(note for note in rules if note not in shared),
+        "Tree": tuple(note for note in tree if note not in shared),
+    }
+    texts = [f"{name}: {' '.join(notes)}" for name, notes in parts.items() if notes]
+    if not texts:
+        return ""
+    body = "".join(paragraph(text, kind="note") for text in texts)
+    return f"<details><summary>What [x] means, and other notes</summary>{body}</details>"
+
+
+def _rules(found: Explanation, rules: TopRules) -> str:
+    if len(rules) == 0:
+        return paragraph("No rule of up to three conditions separates the rows.")
+    by = "the target" if found.has_target else f"the {_noun(found)}'s predictions"
+    text = (
+        f"Rules of up to three conditions, from all trees, that explain most of the variance of "
+        f"{by}. They overlap and do not replace the {_noun(found)}."
+    )
+    has_estimate = bool(np.isfinite(rules.out_of_bag).any())
+    if has_estimate:
+        text += f" {OUT_OF_BAG[rules.is_classifier]}"
+    estimates = [_estimate(float(each), rules.is_classifier) for each in rules.out_of_bag]
+    rows = [
+        [
+            _rule_prediction(rules, place, found.target),
+            rule,
+            *([estimates[place]] if has_estimate else []),
+            int(rules.n_rows[place]),
+            TableCell(f"{100 * share:.0f}", share),
+            TableCell(f"{100 * explained:.0f}", explained),
+        ]
+        for place, (rule, share, explained) in enumerate(
+            zip(rules.rules, rules.coverage.tolist(), rules.explained.tolist(), strict=True)
+        )
+    ]
+    estimate = ["out of bag"] if has_estimate else []
+    header = ["then", "if", *estimate, "rows", "% of rows", "% explained"]
+    notes = "".join(paragraph(note, kind="note") for note in _figures(found))
+    return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
+
+
+def _figures(found: Explanation) -> tuple[str, ...]:
+    """Description of the rows behind the statistics of rules; empty if they are predictions."""
+    return (RULE_NOTES[found.row_kind],) if found.has_target else ()
+
+
+def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:
+    """Prediction of a rule, and below it the purity or spread of its rows."""
+    if rules.is_classifier:
+        purity = float(rules.purity[place])
+        return TableCell(
+            _called(rules.prediction[place], target), below=f"{100 * purity:.0f}{NARROW}%"
+        )
+    return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
+
+
+def _called(label: object, target: str) -> str:
+    """Name of a class, with a number kept on the line of the word before it."""
+    words = class_words(label, target)
+    if words == str(label):
+        return words
+    if len(words) <= MOST_ON_A_LINE:
+        return words.replace(" ", NO_BREAK)
+    return f"{words.removesuffix(f' {label}')}{NO_BREAK}{label}"
+
+
+def _quantiles(found: TargetQuantiles) -> str:
+    if found.quantiles is None:
+        return paragraph(found.missing)
+    n_rows = int(np.count_nonzero(found.quantiles.known))
+    drawn = MOST_FAN_ROWS
+    which = f"{drawn:,} of the {n_rows:,} rows" if n_rows > drawn else f"{n_rows:,} rows"
+    by = ", by the trees that have not seen them" if found.quantiles.out_of_bag else ""
+    chart = figure(
+        draw_fan(found.quantiles),
+        f"Quantiles of the target of {which}{by}: what the training rows in the same leaves had.",
+    )
+    rows = [
+        [
+            TableCell(f"{100 * band.share:.0f} %", band.share),
+            _covered(band),
+            TableCell(number(band.width), band.width),
+        ]
+        for band in found.bands
+    ]
+    caption = (
+        "A band of 90 % should hold 90 % of the targets, on average over rows; one that holds more "
+        "is too wide. Widths are in units of the target."
+    )
+    header = ["band", "holds", "median width"]
+    numbers = table(header, rows, caption=caption, numeric={0, 1, 2}, sortable=False)
+    return figures(chart, numbers)
+
+
+def _covered(band: Band) -> TableCell:
+    if band.covered is None:
+        return TableCell("not known")
+    value, below = score("coverage", band.covered), interval("coverage", band.covered)
+    return TableCell(value, band.covered.value, below=below)
+
+
+def _rows(found: Explanation) -> str:
+    values = found.shapley
+    what = "the value" if values.classes is None else "the probability of the class"
+    if found.adds_up:
+        what = f"the {_log_odds(found) or values.output_name}"
+    if found.is_survival:
+        what = "the risk"
+    text = (
+        f"From the mean of other rows to {what} that the {_noun(found)} predicts, feature by "
+        "feature: "
+        f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
+    )
+    if values.std is not None:
+        text += f" Standard errors are up to {number(float(values.std.max()))}."
+    if is_calibrated(found):
+        text += " Charts show means over trees; texts show probabilities, which are calibrated."
+    drawn = [
+        figure(
+            draw_row(values, place, _output_of_row(found, place)),
+            row_sentence(found, row, place),
+        )
+        for place, row in enumerate(found.rows)
+    ]
+    return paragraph(text) + figures(*drawn)
+
+
+def _output_of_row(found: Explanation, place: int) -> str:
+    """Output that the drawing of a row shows: its most probable class."""
+    values = found.shapley
+    if values.classes is None:
+        return _log_odds(found)
+    if found.adds_up:
+        return ""
+    best = int(values.predictions[place].argmax())
+    return probability_words(values.classes[best], found.target)
+
+
+def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
+    """Text on a row: why it was chosen, the prediction and the truth."""
+    classes = found.classes
+    by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
+    what = "Risk" if found.is_survival else "Predicted"
+    text = f"Row {row.number:,}, {REASONS[row.why]}. {what}{by}: "
+    text += _prediction(found, row.predicted)
+    if classes is None and not found.adds_up:
+        text += f", trees spread by ± {number(row.spread)}"
+    if row.truth is not None:
+        true = number(row.truth) if classes is None else _class_of(found, int(row.truth))
+        text += f"; true: {true}"
+    if found.row_kind == "out-of-bag":
+        whole = np.atleast_1d(found.shapley.predictions[place])
+        of_all = _prediction(found, tuple(whole.tolist()))
+        what = "mean" if is_calibrated(found) else "prediction"
+        text += f". The chart shows the {what} of all trees: {of_all}"
+    return f"{text}."
+
+
+def is_calibrated(found: Explanation) -> bool:
+    """Whether predicted probabilities differ from means over trees."""
+    return bool(found.model.fitted_forest_.power != 1.0)
+
+
+def _prediction(found: Explanation, predicted: tuple[float, ...]) -> str:
+    if found.classes is None:
+        return number(predicted[0])
+    best = int(np.argmax(predicted))
+    return f"{_class_of(found, best)}, {100 * predicted[best]:.0f} %"
+
+
+def _class_of(found: Explanation, place: int) -> str:
+    assert found.classes is not None
+    return class_words(found.classes[place], found.target)
+
+
+# The page of `bevel explain`, which describes a forest and explains its predictions.
+
+BY = {"new": "", "out-of-bag": "out-of-bag", "grown on": "in-bag, of training rows"}
+IF_TRAINED = "If these are training rows, it predicts new rows less well."
+QUALITY = {CLASSIFICATION: ("error",), REGRESSION: ("R²", "mean absolute error")}
+BOOSTED_ROWS = "Boosting has no rows out of bag: scores of its training rows are too good."
+ROW_KINDS = {
+    "new": "If these are training rows, scores are in-bag: too optimistic.",
+    "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
+    "not seen it.",
+    "grown on": "The forest was grown on these rows, all trees on all of them: "
+    "scores are in-bag, those of training rows.",
+}
+
+
+def explain_report(name: str, data: str, found: Explanation, command: str) -> str:
+    """Write the page of an explanation.
+
+    Parameters
+    ----------
+    name, data : str
+        Names of the model and of the rows.
+    found : Explanation
+        The results to write.
+    command : str
+        Command that makes the page again.
+    """
+    sections = [PageSection("", _opening(data, found))]
+    sections += survival_sections(found.survival, found.row_kind, with_groups=False)
+    if found.scores and not found.is_survival:
+        sections.append(PageSection("How good is it?", _scores(found)))
+    sections += explain_sections(found)
+    families = family_table(found.model)
+    if families:
+        sections.append(PageSection("Which directions?", families))
+    return page(f"{name}, explained on {data}", sections, command, subtitle="")
+
+
+def _opening(data: str, found: Explanation) -> str:
+    """Description, quality and most important features of the model, with a figure."""
+    if found.is_survival:
+        return _survival_opening(data, found)
+    task = REGRESSION if found.classes is None else CLASSIFICATION
+    sentences = [
+        f"{describe_model(found.model)} {describe_rows(data, found)}",
+        feature_sentence(found.importances[-1], task),
+    ]
+    if (
+        found.truth is None
+        or found.predicted is None
+        or not set(QUALITY[task]) <= set(found.scores)
+    ):
+        return "".join(paragraph(each, kind="lead") for each in sentences)
+    by = BY[found.row_kind]
+    y = found.truth if found.classes is None else found.classes[found.truth]
+    quality = quality_sentence(found.scores, by or "on these rows", y, task, found.target)
+    if not by:
+        quality += f" {IF_TRAINED}"
+    lead = [quality, sentences[1], sentences[0]]
+    seen = found.predicted[:, 0] if found.classes is None else found.predicted
+    picture = truth_and_predictions(found.truth, seen, found.classes, found.target, by)
+    return beside("".join(paragraph(each, kind="lead") for each in lead), picture)
+
+
+def _survival_opening(data: str, found: Explanation) -> str:
+    survival = found.survival
+    sentences = [
+        survival_feature_sentence(found.importances[-1]),
+        f"{describe_model(found.model)} {describe_rows(data, found)}",
+    ]
+    if survival is not None and survival.scores is not None:
+        by = BY[found.row_kind]
+        quality = survival_sentence(survival.scores, by or "on these rows")
+        sentences.insert(0, quality if by else f"{quality} {IF_TRAINED}")
+    words = "".join(paragraph(each.strip(), kind="lead") for each in sentences)
+    if survival is None or survival.groups is None:
+        return words
+    return beside(words, groups_picture(survival.groups))
+
+
+def _scores(found: Explanation) -> str:
+    rows = [
+        [name, TableCell(score(name, each)), TableCell(interval(name, each))]
+        for name, each in found.scores.items()
+    ]
+    header = ["score", BY[found.row_kind] or "value", "95 % interval"]
+    caption = BOOSTED_ROWS if found.adds_up else ROW_KINDS[found.row_kind]
+    return table(header, rows, numeric={1, 2}, caption=caption, sortable=False)
+
+
+def describe_model(model: Any) -> str:
+    """Description of the forest, in one sentence."""
+    forest = model.forest_
+    trees = "one tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
+    adds_up = model.fitted_forest_.additive is not None
+    kind = "Gradient boosting" if adds_up else "A forest"
+    n_features = model.n_features_in_
+    by = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
+    chosen = (
+        shorten(model.projection) if not isinstance(model.projection, str) else model.projection
+    )
+    if model.fitted_forest_.survival is not None:
+        return f"{kind} of {trees} that predicts survival from {by}, projection {chosen}."
+    if not hasattr(model, "classes_"):
+        return f"{kind} of {trees} that predicts a number from {by}, projection {chosen}."
+    classes = join_names([str(label) for label in model.classes_])
+    n_classes = len(model.classes_)
+    return (
+        f"{kind} of {trees} that predicts {n_classes} class{'' if n_classes == 1 else 'es'} "
+        f"({classes}) from {by}, projection {chosen}."
+    )
+
+
+def describe_rows(data: str, found: Explanation) -> str:
+    """Description of the rows of the explanation."""
+    rows = f"{found.n_rows:,} row{'' if found.n_rows == 1 else 's'} of {data}"
+    if found.n_used == found.n_rows:
+        return f"Explained on the {rows}."
+    return f"Explained on {found.n_used:,} of the {rows}."

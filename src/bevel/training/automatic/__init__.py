@@ -1,1 +1,0 @@
-"""`projection="auto"`: several families of directions share the trees of a forest."""

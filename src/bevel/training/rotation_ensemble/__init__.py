@@ -1,1 +1,0 @@
-"""Ensembles of trees on rotations of unequal weight (Blaser, thesis, chapter 2)."""

@@ -1,1 +1,0 @@
-"""Isolation forests from files of rows without a target."""

@@ -1,0 +1,620 @@
+"""Survival forests from files of rows: columns and rows of times, fitting, findings, rules."""
+
+from __future__ import annotations
+
+import time as clock
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Unpack
+
+import numpy as np
+import numpy.typing as npt
+
+from bevel._types import Floats
+from bevel.analysis import (
+    kaplan_meier,
+    risk_groups,
+    survival_bands,
+    survival_calibration,
+    survival_scores,
+)
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows
+from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.analysis.results import (
+    RiskGroups,
+    SurrogateTree,
+    SurvivalBands,
+    SurvivalCalibration,
+    SurvivalScores,
+)
+from bevel.analysis.rules.conditions import LabelTest, NumberTest, RowTest
+from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.data.tables import Columns
+from bevel.errors import NoOutOfBagError, join_names
+from bevel.estimators import ObliqueSurvivalForest
+from bevel.tables.options import Source, TableKeywords, TableOptions
+from bevel.tables.table_file import TableFile, open_table
+from bevel.workflow.predicting import Predictions
+from bevel.workflow.rows import LabelledRows, read_labelled_rows, read_model_rows
+from bevel.workflow.scores import Estimate
+
+__all__ = [
+    "RiskRule",
+    "SurvivalColumns",
+    "SurvivalFindings",
+    "SurvivalFit",
+    "SurvivalRows",
+    "TimesOfRows",
+    "concordance_estimate",
+    "evaluation_rows",
+    "find_risk_rules",
+    "find_survival",
+    "fit_survival",
+    "merged",
+    "out_of_bag_risks",
+    "paths",
+    "read_survival_columns",
+    "read_survival_rows",
+]
+
+# The columns of a file that hold times, events and entries.
+
+SEEN = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
+
+
+@dataclass(frozen=True)
+class SurvivalColumns:
+    """Names of the columns of a target.
+
+    Attributes
+    ----------
+    time, event : str
+        Columns of the times and of the events.
+    entry : str or None
+        Column of the times from which rows are seen; None if all are seen from the start.
+    competing : bool
+        Whether events are numbers of causes.
+    """
+
+    time: str
+    event: str
+    entry: str | None = None
+    competing: bool = False
+
+
+@dataclass(frozen=True, eq=False)
+class TimesOfRows:
+    """Times, events and entries of all rows of a file.
+
+    Attributes
+    ----------
+    time : ndarray of float64
+        Times; NaN where missing.
+    event : ndarray of bool, or of float64 numbers of causes
+        Events of the rows.
+    entry : ndarray of float64 or None
+        Entry times; NaN where missing.
+    known : ndarray of bool
+        Rows with a time.
+    competing : bool
+        Whether events are numbers of causes.
+    """
+
+    time: Floats
+    event: npt.NDArray[Any]
+    entry: Floats | None
+    known: npt.NDArray[np.bool_]
+    competing: bool
+
+    def target(self, rows: Any, time: Any = None, *, needs_event: bool = True) -> SurvivalTarget:
+        """Target of some rows, whose times may be given."""
+        times = self.time[rows] if time is None else time
+        parts = (times, self.event[rows])
+        given = parts if self.entry is None else (self.entry[rows], *parts)
+        return read_survival(given, len(times), needs_event=needs_event, competing=self.competing)
+
+
+def read_survival_columns(
+    data: Path | Source, columns: SurvivalColumns, options: TableOptions
+) -> TimesOfRows:
+    """Read times, events and entries from a file.
+
+    Parameters
+    ----------
+    data : Path or Source
+        The file.
+    columns : SurvivalColumns
+        Names of the columns.
+    options : TableOptions
+        Format of the file.
+    """
+    table = open_table(data, options)
+    names = [columns.time, columns.event] + ([] if columns.entry is None else [columns.entry])
+    table.check_present(names)
+    numbers = [name for name in names if name != columns.event]
+    read = table.read(numbers, dict.fromkeys(numbers, "numeric")).columns
+    time = read.values[0].astype(np.float64)
+    entry = None if columns.entry is None else read.values[1].astype(np.float64)
+    read_events = _read_causes if columns.competing else _read_events
+    event = read_events(table, columns.event)
+    return TimesOfRows(time, event, entry, ~read.missing(0), columns.competing)
+
+
+def _labels(table: TableFile, event: str) -> list[str]:
+    words = table.read([event], {event: "nominal"}).columns.values[0]
+    labels = ["" if word is None else str(word).strip().lower() for word in words]
+    return [label.removesuffix(".0") for label in labels]
+
+
+def _read_events(table: TableFile, event: str) -> npt.NDArray[np.bool_]:
+    labels = _labels(table, event)
+    unknown = sorted({label or "a missing value" for label in labels} - set(SEEN))
+    if unknown:
+        raise ValueError(
+            f"{table.source}: the events in column {event!r} must be 1 and 0, true and false, or "
+            f"yes and no; got {join_names(unknown)}. Recode the column, name another, or set "
+            "`competing_risks` if these are the numbers of causes."
+        )
+    return np.array([SEEN[label] for label in labels], dtype=bool)
+
+
+def _read_causes(table: TableFile, event: str) -> npt.NDArray[np.int64]:
+    labels = _labels(table, event)
+    unknown = sorted({label or "a missing value" for label in labels if not label.isdecimal()})
+    if unknown:
+        raise ValueError(
+            f"{table.source}: the events in column {event!r} must be numbers of causes from 1 on, "
+            f"and 0 for none; got {join_names(unknown)}. Number the causes."
+        )
+    return np.array([int(label) for label in labels], dtype=np.int64)
+
+
+# Rows of a file for a saved survival forest, with their times and events.
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalRows:
+    """Rows that a survival forest can predict.
+
+    Attributes
+    ----------
+    X : Columns
+        The columns of fit, in its order.
+    target : SurvivalTarget or None
+        Times and events, if their columns are given.
+    number : ndarray of int64, shape (n_rows,)
+        Number of each row in the file; the first one below the header is 1.
+    notes : tuple of str
+        Notes for the user.
+    """
+
+    X: Columns
+    target: SurvivalTarget | None
+    number: npt.NDArray[np.int64]
+    notes: tuple[str, ...]
+
+
+def read_survival_rows(
+    model: Any, path: Path | Source, columns: SurvivalColumns | None, options: TableOptions
+) -> SurvivalRows:
+    """Read the rows of a table for a survival forest.
+
+    Parameters
+    ----------
+    model : ObliqueSurvivalForest
+        Fitted model.
+    path : Path or Source
+        CSV, TSV or Parquet with the columns of fit; others are left out with a note.
+    columns : SurvivalColumns or None
+        Columns of the target, if there is one; rows without a time are left out with a note.
+    options : TableOptions
+        Format of the file.
+    """
+    names = () if columns is None else (columns.time, columns.event, columns.entry)
+    aside = [name for name in names if name is not None]
+    read = read_model_rows(model, path, row_id=aside, options=options)
+    if columns is None:
+        return SurvivalRows(read.X, None, read.number, read.notes)
+    found = read_survival_columns(path, columns, options)
+    known = found.known
+    if not known.any():
+        raise ValueError(
+            f"{path}: the column {columns.time!r} must have times; all rows miss it. Check the "
+            "column, or leave `time` and `event` out."
+        )
+    notes = read.notes
+    if not known.all():
+        notes = (*notes, f"{int((~known).sum()):,} rows without a time are left out.")
+    target = found.target(known, needs_event=False)
+    return SurvivalRows(read.X.rows(known), target, read.number[known], notes)
+
+
+# Rules of a survival forest: the leaves of a small surrogate tree, with observed events.
+
+
+@dataclass(frozen=True)
+class RiskRule:
+    """One rule, and its rows.
+
+    Attributes
+    ----------
+    text : str
+        Conditions of the rule.
+    risk : float
+        Mean predicted risk of its rows.
+    n_rows, n_events : int
+        Number of rows, and of events among them.
+    median : float
+        Median survival by Kaplan-Meier; infinite if more than half of them survive.
+    """
+
+    text: str
+    risk: float
+    n_rows: int
+    n_events: int
+    median: float
+
+
+def find_risk_rules(
+    tree: SurrogateTree, X: Columns, target: SurvivalTarget
+) -> tuple[RiskRule, ...]:
+    """Rules in descending order of risk; empty for a tree with one leaf.
+
+    Parameters
+    ----------
+    tree : SurrogateTree
+        Surrogate of a survival forest.
+    X : Columns
+        Rows.
+    target : SurvivalTarget
+        Times and events of the rows.
+    """
+    if tree.n_leaves < 2:
+        return ()
+    leaves, rules = tree.apply(X), []
+    gaps = {feature for feature in range(len(tree.names)) if X.missing(feature).any()}
+    for leaf, tests in paths(tree, 0, ()):
+        rows = target[leaves == leaf]
+        if len(rows):
+            risk, n_events = float(tree.prediction[leaf]), int(rows.event.sum())
+            text = " and ".join(_text(each, tree, gaps) for each in merged(tests))
+            rules.append(RiskRule(text, risk, len(rows), n_events, _median(rows)))
+    return tuple(sorted(rules, key=lambda rule: -rule.risk))
+
+
+Condition = tuple[RowTest, bool]  # a test, and whether it holds
+
+
+def paths(tree: SurrogateTree, node: int, tests: tuple[Condition, ...]) -> Any:
+    """Leaves with the conditions on their paths."""
+    test = tree.tests[node]
+    if test is None:
+        yield node, tests
+        return
+    yield from paths(tree, node + 1, (*tests, (test, True)))
+    yield from paths(tree, int(tree.right[node]), (*tests, (test, False)))
+
+
+def merged(tests: tuple[Condition, ...]) -> list[Condition]:
+    """Merge the conditions on each numeric column into one."""
+    found: dict[Any, Condition] = {}
+    for test, holds in tests:
+        if isinstance(test, LabelTest):
+            found[len(found), test] = test, holds
+            continue
+        given = test if holds else _other_side(test)
+        earlier = found.get(test.features)
+        found[test.features] = (given if earlier is None else _both(earlier[0], given)), True
+    return list(found.values())
+
+
+def _other_side(test: NumberTest) -> NumberTest:
+    """Complement of a test with one bound."""
+    other = replace(test, missing=not test.missing)
+    if np.isinf(test.low):
+        return replace(other, low=test.high, low_included=not test.high_included, high=float("inf"))
+    return replace(other, high=test.low, high_included=not test.low_included, low=-float("inf"))
+
+
+def _both(one: Any, other: NumberTest) -> NumberTest:
+    """Intersection of two tests of the same column."""
+    low, high = max(one, other, key=lambda each: each.low), min(one, other, key=lambda e: e.high)
+    return replace(
+        other,
+        low=low.low,
+        low_included=low.low_included,
+        high=high.high,
+        high_included=high.high_included,
+        missing=one.missing and other.missing,
+    )
+
+
+def _text(condition: Condition, tree: SurrogateTree, gaps: set[int]) -> str:
+    """Text of a condition; mentions missing values of columns that have some."""
+    test, holds = condition
+    columns = (test.feature,) if isinstance(test, LabelTest) else test.features
+    if gaps.isdisjoint(columns):
+        test = replace(test, missing=False)
+    text = test.text(tree.names)
+    return text if holds else f"not {text}"
+
+
+def _median(rows: SurvivalTarget) -> float:
+    curve = kaplan_meier(rows)
+    below = np.flatnonzero(curve.y <= 0.5)
+    return float(curve.x[below[0]]) if len(below) else float("inf")
+
+
+# Findings of a survival forest on some rows: scores, risk groups, calibration, single curves.
+
+Z = 1.959964  # normal quantile of a 95 % interval
+N_GROUPS, LEAST_OF_GROUP = 3, 5
+QUANTILES = (0.25, 0.5, 0.75)  # levels of the event times at which calibration is shown
+CURVES = {"lowest risk": 0.05, "median risk": 0.5, "highest risk": 0.95}
+N_CHECKED = 3  # trees whose leaves are checked to recognise the rows of the fit
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalFindings:
+    """Findings on some rows.
+
+    Attributes
+    ----------
+    scores : SurvivalScores or None
+        Concordance, Brier score and AUC; None without times and events.
+    groups : RiskGroups or None
+        Rows by their risk, with observed and predicted curves.
+    calibrations : tuple of SurvivalCalibration
+        Calibration at the quartiles of the event times.
+    bands : SurvivalBands
+        Curves of rows of low, middle and high risk.
+    names : tuple of str
+        Names of these rows.
+    n_rows, n_events : int
+        Number of rows and of events, for rows with times and events.
+    rules : tuple of RiskRule
+        Leaves of a small surrogate tree; empty without times and events.
+    """
+
+    scores: SurvivalScores | None
+    groups: RiskGroups | None
+    calibrations: tuple[SurvivalCalibration, ...]
+    bands: SurvivalBands
+    names: tuple[str, ...]
+    n_rows: int
+    n_events: int
+    rules: tuple[RiskRule, ...] = ()
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The concordance with its 95 % interval; empty without times and events."""
+        if self.scores is None:
+            return {}
+        return {"concordance": concordance_estimate(self.scores)}
+
+
+def concordance_estimate(scores: SurvivalScores) -> Estimate:
+    """The concordance with its 95 % interval over the choice of the rows."""
+    value, reach = scores.concordance, Z * scores.concordance_error
+    return Estimate(value, max(0.0, value - reach), min(1.0, value + reach))
+
+
+def evaluation_rows(
+    analysed: AnalysedForest, X: Columns, weights: Floats | None
+) -> tuple[EvaluationRows, str]:
+    """The rows, with the trees that have not seen them if the forest was grown on them."""
+    encoded = analysed.encode(X)
+    target = np.zeros(len(encoded))
+    if not _are_of_the_fit(analysed, encoded, weights):
+        return EvaluationRows(encoded, target, None), "new"
+    try:
+        bags = analysed.honest_bags()
+    except NoOutOfBagError:
+        return EvaluationRows(encoded, target, None), "grown on"
+    out = bags.rows_out(analysed.forest.n_trees, weights)
+    return EvaluationRows(encoded, target, out), "out-of-bag"
+
+
+def _are_of_the_fit(
+    analysed: AnalysedForest, encoded: npt.NDArray[np.float32], weights: Floats | None
+) -> bool:
+    """Whether the weights of the rows in some bags agree with those of their leaves."""
+    bags, forest = analysed.fitted.bags, analysed.forest
+    if bags is None or forest.is_slim or len(encoded) != bags.n_rows:
+        return False
+    leaves = analysed.predictor.leaves(encoded, analysed.n_threads)
+    for tree in range(min(N_CHECKED, forest.n_trees)):
+        weight = bags.counts(tree, weights) * (1.0 if weights is None else weights)
+        view = forest.tree(tree)
+        found = np.bincount(leaves[:, tree], weight, view.n_nodes)
+        is_leaf = view.children_right < 0
+        if not np.allclose(found[is_leaf], view.weight[is_leaf], rtol=1e-4):
+            return False
+    return True
+
+
+def find_survival(
+    model: Any,
+    X: Columns,
+    target: SurvivalTarget | None,
+    risk: Floats,
+    row_kind: str,
+    weights: Floats | None = None,
+) -> SurvivalFindings:
+    """Find scores, groups and curves of some rows.
+
+    Parameters
+    ----------
+    model : ObliqueSurvivalForest
+        Fitted model.
+    X : Columns
+        Rows.
+    target : SurvivalTarget or None
+        Times and events of the rows, if known.
+    risk : ndarray of shape (n_rows,)
+        Predicted risks.
+    row_kind : {"new", "out-of-bag", "grown on"}
+        Relation of the rows to the fit, as in `Explanation`.
+    weights : ndarray, default=None
+        Weights of the fit, for rows that are out of bag.
+    """
+    order = np.argsort(risk, kind="stable")
+    chosen = [int(order[round(share * (len(order) - 1))]) for share in CURVES.values()]
+    bands = survival_bands(model, X.rows(np.array(chosen)))
+    nothing = SurvivalFindings(None, None, (), bands, tuple(CURVES), 0, 0)
+    if target is None or len(np.unique(target.time[target.event])) < 2:
+        return nothing
+    given: dict[str, Any] = {"out_of_bag": row_kind == "out-of-bag"}
+    if given["out_of_bag"]:
+        given["sample_weight"] = weights
+    known = target.time[target.event]
+    times = np.unique(np.quantile(known, QUANTILES))
+    n_groups = max(2, min(10, len(target) // 50))
+    groups = None
+    if len(target) >= N_GROUPS * LEAST_OF_GROUP and np.ptp(risk) > 0.0:
+        try:
+            groups = risk_groups(model, X, target, n_groups=N_GROUPS, **given)
+        except ValueError:  # tied risks leave a group empty
+            groups = None
+    return SurvivalFindings(
+        survival_scores(model, X, target, **given),
+        groups,
+        tuple(
+            survival_calibration(model, X, target, float(time), n_groups=n_groups, **given)
+            for time in times
+        ),
+        bands,
+        tuple(CURVES),
+        len(target),
+        int(target.event.sum()),
+    )
+
+
+# Fits a survival forest to a file of rows with columns of times and events.
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalFit:
+    """A survival forest, and its scores.
+
+    Attributes
+    ----------
+    model : ObliqueSurvivalForest
+        Fitted model.
+    scores : SurvivalScores
+        Out-of-bag scores.
+    rows : LabelledRows
+        Rows of the file; `y` are the times.
+    target : SurvivalTarget
+        Times and events.
+    event_column : str
+        Name of the column of the events.
+    entry_column : str or None
+        Name of the column of the entries, if rows enter late.
+    seconds : float
+        Duration of the fit.
+    """
+
+    model: ObliqueSurvivalForest
+    scores: SurvivalScores
+    rows: LabelledRows
+    target: SurvivalTarget
+    event_column: str
+    entry_column: str | None
+    seconds: float
+
+    @property
+    def estimates(self) -> dict[str, Estimate]:
+        """The out-of-bag concordance with its 95 % interval."""
+        return {"concordance": concordance_estimate(self.scores)}
+
+    @property
+    def seed(self) -> int | None:
+        """Seed of the forest."""
+        seed = self.model.random_state
+        return None if seed is None else int(seed)
+
+
+def fit_survival(
+    data: str | Path | Source,
+    time: str,
+    event: str,
+    *,
+    entry: str | None = None,
+    parameters: dict[str, Any] | None = None,
+    drop: Sequence[str] = (),
+    nominal: Sequence[str] = (),
+    keep_id: bool = False,
+    weights: str | None = None,
+    row_id: Sequence[str] = (),
+    on_note: Callable[[str], None] | None = None,
+    on_progress: Callable[[str, int, int], None] | None = None,
+    **table: Unpack[TableKeywords],
+) -> SurvivalFit:
+    """Fit a survival forest to a file of rows and score it out of bag.
+
+    Parameters
+    ----------
+    data : path
+        CSV, TSV (both may be gzipped) or Parquet.
+    time, event : str
+        Columns of the time until the event or until a row was last seen, and of the event. Events
+        are 1 and 0, true and false, or yes and no; with ``competing_risks=True`` among the
+        parameters the numbers of causes from 1 on, and 0 for none.
+    entry : str, default=None
+        Column of the times from which rows are seen (left truncation).
+    parameters : dict, default=None
+        Parameters of `bevel.ObliqueSurvivalForest`.
+    drop, nominal, keep_id, weights, row_id
+        Parameters as in `bevel.workflow.fit`.
+    on_note, on_progress : callable
+        Callbacks as in `bevel.workflow.fit`.
+    **table
+        Format of the file.
+    """
+    source = data if isinstance(data, Source) else Path(data)
+    options = TableOptions(**table)
+    if time == event:
+        raise ValueError(f"`time` and `event` must be two columns; got {time!r} for both.")
+    if entry in (time, event):
+        raise ValueError(f"`entry` must be a column of its own; got {entry!r}, as for another.")
+    competing = bool((parameters or {}).get("competing_risks", False))
+    rows = read_labelled_rows(
+        source,
+        time,
+        task="regression",
+        drop=[*drop, event, *([] if entry is None else [entry])],
+        nominal=nominal,
+        keep_id=keep_id,
+        weights=weights,
+        row_id=row_id,
+        options=options,
+    )
+    for note in rows.notes if on_note else ():
+        assert on_note is not None
+        on_note(note)
+    columns = read_survival_columns(source, SurvivalColumns(time, event, entry, competing), options)
+    chosen = slice(None) if rows.number is None else rows.number - 1
+    target = columns.target(chosen, rows.y)
+
+    def advance(done: int, total: int) -> None:
+        if on_progress is not None:
+            on_progress("growing trees", done, total)
+
+    model = ObliqueSurvivalForest(**{"oob_score": True, **(parameters or {})}, callback=advance)
+    start = clock.perf_counter()
+    model.fit(rows.X, target, rows.weights)
+    seconds = clock.perf_counter() - start
+    model.set_params(callback=None)
+    scores = survival_scores(model, rows.X, target, out_of_bag=True, sample_weight=rows.weights)
+    return SurvivalFit(model, scores, rows, target, event, entry, seconds)
+
+
+def out_of_bag_risks(found: SurvivalFit) -> Predictions:
+    """Out-of-bag risks of the rows, beside their times and events."""
+    rows = found.rows
+    target = found.target
+    event = target.event.astype(int) if target.cause is None else target.cause
+    beside = {**rows.ids, rows.target: target.time, found.event_column: event}
+    return Predictions(found.model.oob_prediction_, [], None, (), ids=beside)

@@ -1,1 +1,0 @@
-"""Survival forests from files of rows: fitting, explaining, findings."""
