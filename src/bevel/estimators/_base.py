@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -28,7 +28,8 @@ from bevel.training.threads import count_threads
 
 __all__ = [
     "DOCUMENTATION",
-    "LinksToDocuments",
+    "DocumentationLink",
+    "TableEstimator",
     "explained",
     "published_at",
 ]
@@ -50,7 +51,7 @@ def published_at(urls: Iterable[str]) -> str:
 DOCUMENTATION = published_at(metadata("bevel").get_all("Project-URL") or ())
 
 
-class LinksToDocuments:
+class DocumentationLink:
     """Estimators whose HTML has a link to their section of docs/reference/estimators.md.
 
     scikit-learn reads these three names. A foreign module name suppresses the link; without the
@@ -67,16 +68,18 @@ class LinksToDocuments:
 
 # Parameters by name: those of a projection through the estimator, and hints for unknown ones.
 
-Estimator = TypeVar("Estimator", bound="NamedParameters")
+Estimator = TypeVar("Estimator", bound="TableEstimator")
 NESTED = "projection__"
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
 
-class NamedParameters:
-    """Handling of parameter names in all estimators; comes before BaseEstimator."""
+class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
+    """Base of all estimators: parameters by name, and tables of any kind."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
     projection: Any
+    n_features_in_: int
+    feature_names_in_: npt.NDArray[np.object_]
 
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         """Raise for unknown parameters, with the name that they have here."""
@@ -85,7 +88,7 @@ class NamedParameters:
         if unknown and not _takes_any(cls):
             remedy = remedy_for(unknown[0], known)
             raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}. {remedy}")
-        return super().__new__(cls)
+        return super().__new__(cls)  # type: ignore[no-any-return]
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name.
@@ -107,7 +110,7 @@ class NamedParameters:
             for name in list(parameters)
             if name.startswith(NESTED)
         }
-        super().set_params(**parameters)  # type: ignore[misc]
+        super().set_params(**parameters)
         if settings:
             self.projection = _changed(self.projection, settings)
         return self
@@ -124,6 +127,46 @@ class NamedParameters:
                 raise ValueError(
                     f"Invalid parameter {name!r} for estimator {type(self).__name__}. {remedy}"
                 )
+
+    def _read(self, X: Any, y: Any, reset: bool) -> Table:
+        """Read X and let scikit-learn store, or compare, the number and names of its columns."""
+        table = read_table(X)
+        if isinstance(X, Columns):  # scikit-learn cannot read these names
+            self._read_names(X.names, reset)
+            return table
+        try:
+            validate_data(self, table.native, y, reset=reset, skip_check_array=True)
+        except ValueError as error:
+            if reset:
+                raise
+            remedy = "Pass the columns used in fit, in the same order."
+            text = str(error).rstrip()
+            gap = "\n" if "\n" in text else " "  # scikit-learn lists names one to a line
+            raise ValueError(f"{text}{gap}{remedy}") from None
+        return table
+
+    def _read_names(self, names: Sequence[str], reset: bool) -> None:
+        """Store the names of the columns, or compare them with those of fit, if it saw any."""
+        if reset:
+            self.n_features_in_ = len(names)
+            self.feature_names_in_ = np.array(names, dtype=object)
+            return
+        seen = getattr(self, "feature_names_in_", None)
+        alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
+        if not alike:
+            required = f"{self.n_features_in_} columns" if seen is None else join_names(list(seen))
+            raise ValueError(
+                f"X must have the columns of fit in their order ({required}); got "
+                f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
+            )
+
+    def __sklearn_tags__(self) -> Tags:
+        """Tags of the tables that are accepted."""
+        tags: Tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.sparse = True
+        tags.input_tags.categorical = True
+        return tags
 
 
 def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:
@@ -161,56 +204,6 @@ def _changed(projection: object, settings: dict[str, Any]) -> Projection:
             "P.SparseSigns()."
         )
     return projection.with_params(**settings)
-
-
-# Reading of tables by estimators, which store the number and names of the columns.
-
-
-class TableInput:
-    """Handling of X in all estimators."""
-
-    n_features_in_: int
-    feature_names_in_: npt.NDArray[np.object_]
-
-    def _read(self, X: Any, y: Any, reset: bool) -> Table:
-        """Read X and let scikit-learn store, or compare, the number and names of its columns."""
-        table = read_table(X)
-        if isinstance(X, Columns):  # scikit-learn cannot read these names
-            self._read_names(X.names, reset)
-            return table
-        try:
-            validate_data(self, table.native, y, reset=reset, skip_check_array=True)
-        except ValueError as error:
-            if reset:
-                raise
-            remedy = "Pass the columns used in fit, in the same order."
-            text = str(error).rstrip()
-            gap = "\n" if "\n" in text else " "  # scikit-learn lists names one to a line
-            raise ValueError(f"{text}{gap}{remedy}") from None
-        return table
-
-    def _read_names(self, names: Sequence[str], reset: bool) -> None:
-        """Store the names of the columns, or compare them with those of fit, if it saw any."""
-        if reset:
-            self.n_features_in_ = len(names)
-            self.feature_names_in_ = np.array(names, dtype=object)
-            return
-        seen = getattr(self, "feature_names_in_", None)
-        alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
-        if not alike:
-            required = f"{self.n_features_in_} columns" if seen is None else join_names(list(seen))
-            raise ValueError(
-                f"X must have the columns of fit in their order ({required}); got "
-                f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
-            )
-
-    def __sklearn_tags__(self) -> Tags:
-        """Tags of the tables that are accepted."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
-        tags.input_tags.allow_nan = True
-        tags.input_tags.sparse = True
-        tags.input_tags.categorical = True
-        return tags
 
 
 def encode_rows(estimator: Any, X: Any) -> npt.NDArray[np.float32]:

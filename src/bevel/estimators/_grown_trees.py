@@ -16,8 +16,7 @@ import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset
-from bevel.errors import wrong_type, wrong_value
-from bevel.estimators._base import encode_rows, explained
+from bevel.estimators._base import TableEstimator, encode_rows, explained
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -29,16 +28,11 @@ from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
 from bevel.forest.records import FamilyRecord, RotationRecord
-from bevel.forest.training_rows import out_of_bag_rows
-from bevel.forest.tree_selection import best_subset, pair_errors
-from bevel.parameters.parameter import Integer
 from bevel.projections.families import Member, TableShape
 from bevel.text.vocabulary import vocabulary_of
-from bevel.training.automatic import Grower, grow_families, grow_more, plan_families
 from bevel.training.options import TrainingOptions
-from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget, train
+from bevel.training.trainer import TrainingTarget
 
 if TYPE_CHECKING:
     import onnx
@@ -50,11 +44,13 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class GrownTrees:
+class TreeEstimator(TableEstimator):
     """The methods of a fitted estimator that read its trees."""
 
     n_jobs: int | None
     _fitted: FittedForest
+    n_estimators: int
+    warm_start: bool
 
     @abstractmethod
     def _to_store(self) -> StoredEstimator:
@@ -271,6 +267,27 @@ class GrownTrees:
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")
 
+    def _trees_are_kept(self) -> bool:
+        return bool(self.warm_start) and hasattr(self, "_fitted")
+
+    def _trees_to_keep(self) -> FittedForest | None:
+        """The forest of an earlier fit that this one adds to."""
+        if not self._trees_are_kept():
+            return None
+        n_before = self._fitted.forest.n_trees
+        if self.n_estimators < n_before:
+            raise ValueError(
+                f"n_estimators must be at least the {n_before} trees that exist when "
+                f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
+            )
+        if self.n_estimators == n_before:
+            warnings.warn(
+                "Warm-start fitting without increasing n_estimators does not fit new trees.",
+                UserWarning,
+                stacklevel=4,
+            )
+        return self._fitted
+
 
 # Growth of the trees of an estimator, by one projection or by several families.
 
@@ -315,158 +332,15 @@ class Grown(NamedTuple):
         return self._replace(forest=join_forests(earlier, self.forest))
 
 
-class TreeGrowth:
-    """The part of an estimator that grows trees."""
-
-    n_estimators: int
-    verbose: int
-    callback: Callback | None
-
-    def _grow(self, prepared: PreparedFit, before: FittedForest | None, n_threads: int) -> Grown:
-        """The forest of this fit: the earlier trees, and the new ones."""
-        dataset, target, options = prepared.dataset, prepared.target, prepared.options
-        n_before = 0 if before is None else before.forest.n_trees
-        trees = range(n_before, self.n_estimators)
-        if before is not None and not len(trees):
-            return Grown(before.forest, before.rotations, before.families)
-        if options.families == ():
-            return self._grow_families(dataset, target, options, before, n_threads)
-        grown = self._train(dataset, target, options, trees, n_threads)
-        return grown if before is None else grown.after(before.forest)
-
-    def _train(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        trees: range,
-        n_threads: int,
-    ) -> Grown:
-        return Grown(train(dataset, target, options, trees, n_threads, self._progress(trees)))
-
-    def _grow_families(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> Grown:
-        """Grow trees of several families: `projection="auto"`."""
-        hard = getattr(self, "voting", "soft") == "hard"
-        plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
-        grower = Grower(dataset, target, plan.options, n_threads)
-        if before is None:
-            forest, record = grow_families(grower, plan, self._progress)
-            return Grown(forest, families=record)
-        if before.families is None:
-            raise ValueError(
-                'warm_start with projection="auto" needs trees of an earlier fit with '
-                'projection="auto", whose families go on; got trees of another projection. Keep '
-                "the projection, or set warm_start=False."
-            )
-        trees = range(before.forest.n_trees, self.n_estimators)
-        more = (before.families, trees, self._progress(trees))
-        forest, record = grow_more(grower, before.forest, *more)
-        return Grown(forest, families=record)
-
-    def _progress(self, trees: range, label: str = "growing trees") -> Progress:
-        """Progress report of the trees of a fit."""
-        show = bool(self.verbose)
-        return Progress(trees.start, trees.stop, show, self.callback, label=label)
-
-
 def shape_of(dataset: Dataset) -> TableShape:
     n_rows, n_features = dataset.X.shape
     n_nominal = int(np.count_nonzero(dataset.encoding.levels))
     return TableShape(n_rows, n_features - n_nominal, n_nominal)
 
 
-class WarmStart:
-    """Estimators whose fits may add trees to those of an earlier fit."""
-
-    n_estimators: int
-    warm_start: bool
-    _fitted: FittedForest
-
-    def _trees_are_kept(self) -> bool:
-        return bool(self.warm_start) and hasattr(self, "_fitted")
-
-    def _trees_to_keep(self) -> FittedForest | None:
-        """The forest of an earlier fit that this one adds to."""
-        if not self._trees_are_kept():
-            return None
-        n_before = self._fitted.forest.n_trees
-        if self.n_estimators < n_before:
-            raise ValueError(
-                f"n_estimators must be at least the {n_before} trees that exist when "
-                f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
-            )
-        if self.n_estimators == n_before:
-            warnings.warn(
-                "Warm-start fitting without increasing n_estimators does not fit new trees.",
-                UserWarning,
-                stacklevel=4,
-            )
-        return self._fitted
-
-
 # Smaller versions of a fitted forest, made of some of its trees.
 
-Estimator = TypeVar("Estimator", bound="Compression")
-
-
-class Compression(GrownTrees):
-    """The methods that choose among the trees of a fitted forest."""
-
-    n_estimators: int
-
-    def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
-        """Return the forest of the best `n_trees` trees, by their joint out-of-bag error.
-
-        Trees are chosen one by one so that the squared error of their average, the Brier score of
-        a classifier, is smallest; each pair of trees is evaluated on the rows out of both bags.
-
-        Parameters
-        ----------
-        n_trees : int
-            Number of trees to keep, at least 1.
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            The training rows, in the order of the fit.
-        y : array-like of shape (n_rows,)
-            Targets of the training rows.
-
-        Returns
-        -------
-        object
-            A new fitted estimator with ``n_estimators=n_trees``; this one is unchanged. As its
-            trees are a selection, `warm_start` cannot add to them; it has no out-of-bag estimates.
-        """
-        check_is_fitted(self)
-        self.fitted_forest_.check_one_output("prune_trees")
-        self._check_budget(n_trees)
-        fitted = self.fitted_forest_.in_memory()
-        rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
-        errors = pair_errors(fitted.packed_predictor, rows, count_threads(self.n_jobs), fitted.hard)
-        return keep_trees(self, best_subset(errors, n_trees))
-
-    def _check_budget(self, n_trees: object) -> None:
-        n_there = self._fitted.forest.n_trees
-        complaint = (f"an integer from 1 to the {n_there} trees there are", n_trees)
-        if not Integer().describes(n_trees):
-            raise wrong_type("n_trees", *complaint, "Write for example n_trees=100.")
-        if n_trees not in range(1, n_there + 1):
-            raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
-
-    def _warm_start_seed(self) -> int:
-        """Seed of the existing trees; raises if new trees could repeat some of them."""
-        if self._fitted.seed is None:
-            raise ValueError(
-                "warm_start needs all trees of the seed up to some number, to go on from there; "
-                "got some of them, chosen by prune_trees. Grow first and prune last, or set "
-                "warm_start=False."
-            )
-        return self._fitted.seed
+Estimator = TypeVar("Estimator", bound="TreeEstimator")
 
 
 def keep_trees(estimator: Estimator, trees: npt.NDArray[np.int64]) -> Estimator:

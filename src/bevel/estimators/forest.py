@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
@@ -30,21 +30,17 @@ from bevel.data.target import (
     refused_with_outputs,
     split_outputs,
 )
-from bevel.errors import shorten
+from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
-    LinksToDocuments,
-    NamedParameters,
-    TableInput,
     copy_with,
     encode_rows,
     whole_or_not_at_all,
 )
 from bevel.estimators._grown_trees import (
-    Compression,
     Grown,
     PreparedFit,
-    TreeGrowth,
-    WarmStart,
+    TreeEstimator,
+    keep_trees,
     shape_of,
 )
 from bevel.estimators.registry import savable
@@ -67,17 +63,24 @@ from bevel.forest.quantiles import (
     read_levels,
 )
 from bevel.forest.records import FamilyRecord, SurvivalRecord
-from bevel.forest.training_rows import OutOfBag, leaf_rows_of, out_of_bag_blocks, predict_out_of_bag
+from bevel.forest.training_rows import (
+    OutOfBag,
+    leaf_rows_of,
+    out_of_bag_blocks,
+    out_of_bag_rows,
+    predict_out_of_bag,
+)
+from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
     check_each,
     documented,
 )
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.parameter import Integer, Parameter
 from bevel.projections.families import Member, combines_units, read_projection, tuned_out_of_bag
 from bevel.scanning import ScannedTable
-from bevel.training.automatic import SHARED_SCALE
+from bevel.training.automatic import SHARED_SCALE, Grower, grow_families, grow_more, plan_families
 from bevel.training.options import (
     TrainingOptions,
     check_combinations,
@@ -88,95 +91,9 @@ from bevel.training.options import (
     read_constraints,
     resolve_options,
 )
-from bevel.training.progress import Callback
+from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget
-
-# Several outputs of forests: reads and splits them, and selects single ones.
-
-
-class SeveralOutputs:
-    """The part of an estimator that handles several outputs."""
-
-    _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
-    _fitted: FittedForest
-    n_outputs_: int
-
-    @property
-    def output_names_(self) -> tuple[str, ...]:
-        """Names of the outputs: those of the columns of y, or y0, y1, ..."""
-        outputs = self.fitted_forest_.outputs  # type: ignore[attr-defined]
-        return ("y0",) if outputs is None else outputs.names
-
-    def output(self, which: int | str) -> Self:
-        """The forest of one of several outputs, to use where one target is required.
-
-        It has the same splits. Its `feature_importances_` are those of this output alone.
-
-        Parameters
-        ----------
-        which : int or str
-            Position of the output, or its name.
-
-        Returns
-        -------
-        estimator
-            A fitted estimator of one target, of the same class.
-
-        Examples
-        --------
-        >>> from bevel import ObliqueForestRegressor
-        >>> from sklearn.datasets import load_linnerud
-        >>> X, y = load_linnerud(return_X_y=True, as_frame=True)
-        >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
-        >>> forest.output("Waist").predict(X).shape
-        (20,)
-        """
-        fitted = self.fitted_forest_  # type: ignore[attr-defined]
-        if fitted.outputs is None:
-            return self
-        k = fitted.outputs.position(which)
-        changed = {"class_weight": None, "warm_start": False, "oob_score": False}
-        known = self._parameters  # type: ignore[attr-defined]
-        single: Any = copy_with(
-            self,  # type: ignore[type-var]
-            **{name: value for name, value in changed.items() if name in known},
-        )
-        for name in ("n_features_in_", "feature_names_in_"):
-            if hasattr(self, name):
-                setattr(single, name, getattr(self, name))
-        single.n_outputs_ = 1
-        single._fitted = fitted.output(k)
-        if fitted.outputs.classes is not None:
-            single.classes_ = fitted.outputs.classes[k]
-            single.n_classes_ = len(single.classes_)
-        return single  # type: ignore[no-any-return]
-
-    @property
-    def output_importances_(self) -> Floats:
-        """Gain importance of each feature for each output, (n_outputs, n_features); rows sum to 1.
-
-        By variance in regression and by the Gini index in classification, for any criterion.
-        """
-        if self.fitted_forest_.outputs is None:  # type: ignore[attr-defined]
-            return self.feature_importances_[None, :]  # type: ignore[attr-defined,no-any-return]
-        each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]  # type: ignore[attr-defined]
-        return np.array(each)
-
-    def _split(self, y: Any) -> OutputColumns | None:
-        """The outputs of y if there are several and the estimator takes them."""
-        return split_outputs(y) if self._takes_outputs else None
-
-    def __sklearn_tags__(self) -> Tags:
-        """Add tags of the targets that are accepted."""
-        tags: Tags = super().__sklearn_tags__()  # type: ignore[misc]
-        if self._takes_outputs:
-            # Absolute error and Poisson deviance support one output only.
-            of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
-            tags.target_tags.multi_output = not of_one
-            if tags.classifier_tags is not None:
-                tags.classifier_tags.multi_label = True
-        return tags
+from bevel.training.trainer import TrainingTarget, train
 
 
 def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
@@ -217,20 +134,16 @@ def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) ->
 OF_OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
 
 
-class ObliqueForest(
-    SeveralOutputs,
-    Compression,
-    TreeGrowth,
-    WarmStart,
-    NamedParameters,
-    TableInput,
-    LinksToDocuments,
-    BaseEstimator,  # type: ignore[misc]
-    metaclass=ABCMeta,
-):
+class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    n_estimators: int
+    verbose: int
+    callback: Callback | None
+    _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
+    _fitted: FittedForest
+    n_outputs_: int
 
     @abstractmethod
     def _read_target(
@@ -469,6 +382,182 @@ class ObliqueForest(
         """Training targets of the leaves, if they are requested."""
         return None
 
+    def _grow(self, prepared: PreparedFit, before: FittedForest | None, n_threads: int) -> Grown:
+        """The forest of this fit: the earlier trees, and the new ones."""
+        dataset, target, options = prepared.dataset, prepared.target, prepared.options
+        n_before = 0 if before is None else before.forest.n_trees
+        trees = range(n_before, self.n_estimators)
+        if before is not None and not len(trees):
+            return Grown(before.forest, before.rotations, before.families)
+        if options.families == ():
+            return self._grow_families(dataset, target, options, before, n_threads)
+        grown = self._train(dataset, target, options, trees, n_threads)
+        return grown if before is None else grown.after(before.forest)
+
+    def _train(
+        self,
+        dataset: Dataset,
+        target: TrainingTarget,
+        options: TrainingOptions,
+        trees: range,
+        n_threads: int,
+    ) -> Grown:
+        return Grown(train(dataset, target, options, trees, n_threads, self._progress(trees)))
+
+    def _grow_families(
+        self,
+        dataset: Dataset,
+        target: TrainingTarget,
+        options: TrainingOptions,
+        before: FittedForest | None,
+        n_threads: int,
+    ) -> Grown:
+        """Grow trees of several families: `projection="auto"`."""
+        hard = getattr(self, "voting", "soft") == "hard"
+        plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
+        grower = Grower(dataset, target, plan.options, n_threads)
+        if before is None:
+            forest, record = grow_families(grower, plan, self._progress)
+            return Grown(forest, families=record)
+        if before.families is None:
+            raise ValueError(
+                'warm_start with projection="auto" needs trees of an earlier fit with '
+                'projection="auto", whose families go on; got trees of another projection. Keep '
+                "the projection, or set warm_start=False."
+            )
+        trees = range(before.forest.n_trees, self.n_estimators)
+        more = (before.families, trees, self._progress(trees))
+        forest, record = grow_more(grower, before.forest, *more)
+        return Grown(forest, families=record)
+
+    def _progress(self, trees: range, label: str = "growing trees") -> Progress:
+        """Progress report of the trees of a fit."""
+        show = bool(self.verbose)
+        return Progress(trees.start, trees.stop, show, self.callback, label=label)
+
+    def prune_trees(self, n_trees: int, X: Any, y: Any) -> Self:
+        """Return the forest of the best `n_trees` trees, by their joint out-of-bag error.
+
+        Trees are chosen one by one so that the squared error of their average, the Brier score of
+        a classifier, is smallest; each pair of trees is evaluated on the rows out of both bags.
+
+        Parameters
+        ----------
+        n_trees : int
+            Number of trees to keep, at least 1.
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            The training rows, in the order of the fit.
+        y : array-like of shape (n_rows,)
+            Targets of the training rows.
+
+        Returns
+        -------
+        object
+            A new fitted estimator with ``n_estimators=n_trees``; this one is unchanged. As its
+            trees are a selection, `warm_start` cannot add to them; it has no out-of-bag estimates.
+        """
+        check_is_fitted(self)
+        self.fitted_forest_.check_one_output("prune_trees")
+        self._check_budget(n_trees)
+        fitted = self.fitted_forest_.in_memory()
+        rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
+        errors = pair_errors(fitted.packed_predictor, rows, count_threads(self.n_jobs), fitted.hard)
+        return keep_trees(self, best_subset(errors, n_trees))
+
+    def _check_budget(self, n_trees: object) -> None:
+        n_there = self._fitted.forest.n_trees
+        complaint = (f"an integer from 1 to the {n_there} trees there are", n_trees)
+        if not Integer().describes(n_trees):
+            raise wrong_type("n_trees", *complaint, "Write for example n_trees=100.")
+        if n_trees not in range(1, n_there + 1):
+            raise wrong_value("n_trees", *complaint, "Choose fewer trees, or grow more.")
+
+    def _warm_start_seed(self) -> int:
+        """Seed of the existing trees; raises if new trees could repeat some of them."""
+        if self._fitted.seed is None:
+            raise ValueError(
+                "warm_start needs all trees of the seed up to some number, to go on from there; "
+                "got some of them, chosen by prune_trees. Grow first and prune last, or set "
+                "warm_start=False."
+            )
+        return self._fitted.seed
+
+    @property
+    def output_names_(self) -> tuple[str, ...]:
+        """Names of the outputs: those of the columns of y, or y0, y1, ..."""
+        outputs = self.fitted_forest_.outputs
+        return ("y0",) if outputs is None else outputs.names
+
+    def output(self, which: int | str) -> Self:
+        """The forest of one of several outputs, to use where one target is required.
+
+        It has the same splits. Its `feature_importances_` are those of this output alone.
+
+        Parameters
+        ----------
+        which : int or str
+            Position of the output, or its name.
+
+        Returns
+        -------
+        estimator
+            A fitted estimator of one target, of the same class.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestRegressor
+        >>> from sklearn.datasets import load_linnerud
+        >>> X, y = load_linnerud(return_X_y=True, as_frame=True)
+        >>> forest = ObliqueForestRegressor(50, random_state=0).fit(X, y)
+        >>> forest.output("Waist").predict(X).shape
+        (20,)
+        """
+        fitted = self.fitted_forest_
+        if fitted.outputs is None:
+            return self
+        k = fitted.outputs.position(which)
+        changed = {"class_weight": None, "warm_start": False, "oob_score": False}
+        known = self._parameters
+        single: Any = copy_with(
+            self,
+            **{name: value for name, value in changed.items() if name in known},
+        )
+        for name in ("n_features_in_", "feature_names_in_"):
+            if hasattr(self, name):
+                setattr(single, name, getattr(self, name))
+        single.n_outputs_ = 1
+        single._fitted = fitted.output(k)
+        if fitted.outputs.classes is not None:
+            single.classes_ = fitted.outputs.classes[k]
+            single.n_classes_ = len(single.classes_)
+        return single  # type: ignore[no-any-return]
+
+    @property
+    def output_importances_(self) -> Floats:
+        """Gain importance of each feature for each output, (n_outputs, n_features); rows sum to 1.
+
+        By variance in regression and by the Gini index in classification, for any criterion.
+        """
+        if self.fitted_forest_.outputs is None:
+            return self.feature_importances_[None, :]
+        each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]
+        return np.array(each)
+
+    def _split(self, y: Any) -> OutputColumns | None:
+        """The outputs of y if there are several and the estimator takes them."""
+        return split_outputs(y) if self._takes_outputs else None
+
+    def __sklearn_tags__(self) -> Tags:
+        """Add tags of the targets that are accepted."""
+        tags: Tags = super().__sklearn_tags__()
+        if self._takes_outputs:
+            # Absolute error and Poisson deviance support one output only.
+            of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
+            tags.target_tags.multi_output = not of_one
+            if tags.classifier_tags is not None:
+                tags.classifier_tags.multi_label = True
+        return tags
+
 
 def _constrained(
     options: TrainingOptions,
@@ -500,172 +589,6 @@ def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
     counted = slice(None) if target.weights is None else target.weights > 0.0
     last = float(truth.time[counted].max())
     return SurvivalRecord(truth.event_times, last, truth.n_causes)
-
-
-class Quantiles(Compression):
-    """The methods of regressors that need the training targets of the leaves."""
-
-    keep_targets: bool
-
-    def predict_quantiles(
-        self,
-        X: Any,
-        quantiles: npt.ArrayLike = (0.05, 0.5, 0.95),
-        *,
-        X_train: Any = None,
-        y_train: Any = None,
-        sample_weight: Any = None,
-    ) -> Floats:
-        """Quantiles of the target of each row.
-
-        The quantile of level q is the smallest training target at which the weights of all targets
-        up to it reach q, where the weight of a training row is the mean, over the trees, of its
-        share in the leaf of the row (see `bevel.analysis.forest_weights`).
-
-        X are new rows. A training row shares most leaves with itself, so its quantiles are close to
-        its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
-            Levels from 0 to 1.
-        X_train, y_train : default=None
-            The rows of the fit, in their order; needed unless the forest was grown with
-            ``keep_targets=True``.
-        sample_weight : array-like of shape (n_train,), default=None
-            Weights of the training rows, if the fit had any.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one level
-            Quantiles. Several outputs are an axis after the rows.
-
-        Examples
-        --------
-        >>> from bevel import ObliqueForestRegressor
-        >>> from sklearn.datasets import load_diabetes
-        >>> X, y = load_diabetes(return_X_y=True)
-        >>> forest = ObliqueForestRegressor(50, keep_targets=True, random_state=0).fit(X, y)
-        >>> forest.predict_quantiles(X[:2], [0.1, 0.5, 0.9]).shape
-        (2, 3)
-        """
-        levels = read_levels(quantiles)
-        found = self._quantiles(
-            "predict_quantiles", X, levels.ravel(), (X_train, y_train, sample_weight)
-        )
-        return found if levels.ndim else found[..., 0]
-
-    def predict_interval(
-        self,
-        X: Any,
-        coverage: float = 0.9,
-        *,
-        X_train: Any = None,
-        y_train: Any = None,
-        sample_weight: Any = None,
-    ) -> Floats:
-        """Interval in which the target of each row lies with a given probability.
-
-        It ends at the quantiles (1 - coverage) / 2 and (1 + coverage) / 2. It is for single targets
-        and does not shrink with more rows; for the error of the prediction itself see
-        `bevel.analysis.predict_standard_error`. X are new rows: intervals of training rows are too
-        narrow, and nearly all contain their target; use `bevel.analysis.quantiles` for these.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        coverage : float, default=0.9
-            Share of targets that should be inside, between 0 and 1.
-        X_train, y_train, sample_weight : default=None
-            Training rows as in `predict_quantiles`.
-
-        Returns
-        -------
-        ndarray of shape (n_rows, 2)
-            Lower and upper ends. Several outputs are an axis after the rows.
-        """
-        levels = interval_levels(coverage)
-        return self._quantiles("predict_interval", X, levels, (X_train, y_train, sample_weight))
-
-    def _quantiles(
-        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
-    ) -> Floats:
-        check_is_fitted(self)
-        if self._fitted.outputs is not None:
-            return self._quantiles_of_outputs(caller, X, levels, training)
-        fitted = self._fitted = self._fitted.in_memory()
-        n_threads = count_threads(self.n_jobs)
-        targets = self._targets_for(caller, training, n_threads)
-        rows = encode_rows(self, X)
-        return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
-
-    def _quantiles_of_outputs(
-        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
-    ) -> Floats:
-        """Quantiles of several outputs, rows x outputs x levels."""
-        X_train, y_train, sample_weight = training
-        outputs = self._fitted.outputs
-        given = None if y_train is None else split_outputs(y_train)
-        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
-            raise ValueError(
-                f"{caller} of several outputs needs the training rows with all of their targets; "
-                "got none, or part of them. Pass X_train and y_train, the rows of the fit."
-            )
-        found = [
-            self.output(k)._quantiles(caller, X, levels, (X_train, column, sample_weight))  # type: ignore[attr-defined]
-            for k, column in enumerate(given.columns)
-        ]
-        return np.stack(found, axis=1)
-
-    def _targets_for(
-        self, caller: str, training: tuple[Any, Any, Any], n_threads: int
-    ) -> KeptTargets:
-        """Kept targets, or those of training rows that are given again."""
-        X, y, sample_weight = training
-        if X is not None and y is not None:
-            encoded = encode_rows(self, X)
-            leaf_rows, rows, weighting = leaf_rows_of(
-                self._fitted, encoded, y, sample_weight, caller, n_threads
-            )
-            return keep_targets(leaf_rows, np.asarray(rows.target, float), weighting.weights)
-        targets = self._fitted.kept_targets
-        if targets is None or not X is y is sample_weight is None:
-            got = "a forest that kept none" if X is y is sample_weight is None else "part of them"
-            raise ValueError(
-                f"{caller} needs the training targets of the leaves; got {got}. Fit with "
-                "keep_targets=True, or pass X_train and y_train, the rows of the fit."
-            )
-        return targets
-
-    def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
-        """Raise if targets are to be kept and an earlier fit has not kept its own."""
-        if self.keep_targets and before is not None and before.targets is None:
-            raise ValueError(
-                "keep_targets=True with warm_start needs the targets of the trees there are; got "
-                "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
-            )
-
-    def _targets_to_keep(
-        self,
-        forest: FlatForest,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> KeptTargets | None:
-        if not self.keep_targets:
-            return None
-        earlier = None if before is None else before.kept_targets
-        n_before = 0 if before is None else before.forest.n_trees
-        if forest.n_trees == n_before:
-            return earlier
-        grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
-        targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
-        return targets if earlier is None else join_targets(earlier, targets)
 
 
 def _targets_of(
@@ -970,7 +893,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
 @savable
 @documented(REGRESSOR_PARAMETERS)
-class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type: ignore[misc]
+class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[misc]
     """A forest of decision trees that cut along oblique directions, for regression.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the split
@@ -1004,6 +927,7 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+    keep_targets: bool
 
     def __init__(
         self,
@@ -1124,3 +1048,163 @@ class ObliqueForestRegressor(RegressorMixin, Quantiles, ObliqueForest):  # type:
         self.oob_prediction_ = estimates.predictions[:, 0]
         metric = self.oob_score if callable(self.oob_score) else r2_score
         self.oob_score_ = estimates.score(metric, target.values, np.ravel)
+
+    def predict_quantiles(
+        self,
+        X: Any,
+        quantiles: npt.ArrayLike = (0.05, 0.5, 0.95),
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+    ) -> Floats:
+        """Quantiles of the target of each row.
+
+        The quantile of level q is the smallest training target at which the weights of all targets
+        up to it reach q, where the weight of a training row is the mean, over the trees, of its
+        share in the leaf of the row (see `bevel.analysis.forest_weights`).
+
+        X are new rows. A training row shares most leaves with itself, so its quantiles are close to
+        its own target; `bevel.analysis.quantiles` gives those of training rows out of bag.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        quantiles : float or sequence of float, default=(0.05, 0.5, 0.95)
+            Levels from 0 to 1.
+        X_train, y_train : default=None
+            The rows of the fit, in their order; needed unless the forest was grown with
+            ``keep_targets=True``.
+        sample_weight : array-like of shape (n_train,), default=None
+            Weights of the training rows, if the fit had any.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, n_quantiles), or (n_rows,) for one level
+            Quantiles. Several outputs are an axis after the rows.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestRegressor
+        >>> from sklearn.datasets import load_diabetes
+        >>> X, y = load_diabetes(return_X_y=True)
+        >>> forest = ObliqueForestRegressor(50, keep_targets=True, random_state=0).fit(X, y)
+        >>> forest.predict_quantiles(X[:2], [0.1, 0.5, 0.9]).shape
+        (2, 3)
+        """
+        levels = read_levels(quantiles)
+        found = self._quantiles(
+            "predict_quantiles", X, levels.ravel(), (X_train, y_train, sample_weight)
+        )
+        return found if levels.ndim else found[..., 0]
+
+    def predict_interval(
+        self,
+        X: Any,
+        coverage: float = 0.9,
+        *,
+        X_train: Any = None,
+        y_train: Any = None,
+        sample_weight: Any = None,
+    ) -> Floats:
+        """Interval in which the target of each row lies with a given probability.
+
+        It ends at the quantiles (1 - coverage) / 2 and (1 + coverage) / 2. It is for single targets
+        and does not shrink with more rows; for the error of the prediction itself see
+        `bevel.analysis.predict_standard_error`. X are new rows: intervals of training rows are too
+        narrow, and nearly all contain their target; use `bevel.analysis.quantiles` for these.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        coverage : float, default=0.9
+            Share of targets that should be inside, between 0 and 1.
+        X_train, y_train, sample_weight : default=None
+            Training rows as in `predict_quantiles`.
+
+        Returns
+        -------
+        ndarray of shape (n_rows, 2)
+            Lower and upper ends. Several outputs are an axis after the rows.
+        """
+        levels = interval_levels(coverage)
+        return self._quantiles("predict_interval", X, levels, (X_train, y_train, sample_weight))
+
+    def _quantiles(
+        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+    ) -> Floats:
+        check_is_fitted(self)
+        if self._fitted.outputs is not None:
+            return self._quantiles_of_outputs(caller, X, levels, training)
+        fitted = self._fitted = self._fitted.in_memory()
+        n_threads = count_threads(self.n_jobs)
+        targets = self._targets_for(caller, training, n_threads)
+        rows = encode_rows(self, X)
+        return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
+
+    def _quantiles_of_outputs(
+        self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
+    ) -> Floats:
+        """Quantiles of several outputs, rows x outputs x levels."""
+        X_train, y_train, sample_weight = training
+        outputs = self._fitted.outputs
+        given = None if y_train is None else split_outputs(y_train)
+        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
+            raise ValueError(
+                f"{caller} of several outputs needs the training rows with all of their targets; "
+                "got none, or part of them. Pass X_train and y_train, the rows of the fit."
+            )
+        found = [
+            self.output(k)._quantiles(caller, X, levels, (X_train, column, sample_weight))
+            for k, column in enumerate(given.columns)
+        ]
+        return np.stack(found, axis=1)
+
+    def _targets_for(
+        self, caller: str, training: tuple[Any, Any, Any], n_threads: int
+    ) -> KeptTargets:
+        """Kept targets, or those of training rows that are given again."""
+        X, y, sample_weight = training
+        if X is not None and y is not None:
+            encoded = encode_rows(self, X)
+            leaf_rows, rows, weighting = leaf_rows_of(
+                self._fitted, encoded, y, sample_weight, caller, n_threads
+            )
+            return keep_targets(leaf_rows, np.asarray(rows.target, float), weighting.weights)
+        targets = self._fitted.kept_targets
+        if targets is None or not X is y is sample_weight is None:
+            got = "a forest that kept none" if X is y is sample_weight is None else "part of them"
+            raise ValueError(
+                f"{caller} needs the training targets of the leaves; got {got}. Fit with "
+                "keep_targets=True, or pass X_train and y_train, the rows of the fit."
+            )
+        return targets
+
+    def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
+        """Raise if targets are to be kept and an earlier fit has not kept its own."""
+        if self.keep_targets and before is not None and before.targets is None:
+            raise ValueError(
+                "keep_targets=True with warm_start needs the targets of the trees there are; got "
+                "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
+            )
+
+    def _targets_to_keep(
+        self,
+        forest: FlatForest,
+        dataset: Dataset,
+        target: TrainingTarget,
+        options: TrainingOptions,
+        before: FittedForest | None,
+        n_threads: int,
+    ) -> KeptTargets | None:
+        if not self.keep_targets:
+            return None
+        earlier = None if before is None else before.kept_targets
+        n_before = 0 if before is None else before.forest.n_trees
+        if forest.n_trees == n_before:
+            return earlier
+        grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
+        targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
+        return targets if earlier is None else join_targets(earlier, targets)

@@ -10,7 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, OutlierMixin
+from sklearn.base import OutlierMixin
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
@@ -20,12 +20,9 @@ from bevel.data.scaling import IdentityScaler
 from bevel.data.tables import select_rows
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import (
-    LinksToDocuments,
-    NamedParameters,
-    TableInput,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import GrownTrees, WarmStart, shape_of
+from bevel.estimators._grown_trees import TreeEstimator, shape_of
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
@@ -58,12 +55,7 @@ FEWEST_COMBINED = 2  # features of a direction that is not along an axis
 @documented(ISOLATION_PARAMETERS)
 class ObliqueIsolationForest(
     OutlierMixin,  # type: ignore[misc]
-    GrownTrees,
-    WarmStart,
-    NamedParameters,
-    TableInput,
-    LinksToDocuments,
-    BaseEstimator,  # type: ignore[misc]
+    TreeEstimator,
 ):
     """A forest of random trees that cut along oblique directions, for outliers.
 

@@ -14,7 +14,7 @@ from bevel._types import Floats
 from bevel.analysis.analysed_forest import AnalysedForest, read_forest
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import NoOutOfBagError, wrong_type
-from bevel.estimators.forest import Quantiles
+from bevel.estimators.forest import ObliqueForestRegressor
 from bevel.extras import import_optional
 from bevel.forest.bags import Bags
 from bevel.forest.predictor import tree_predictions
@@ -404,8 +404,8 @@ def quantiles_of(
     return RowQuantiles(levels, values, target, out is not None)
 
 
-def _check_regressor(analysed: AnalysedForest) -> Quantiles:
-    if not isinstance(analysed.estimator, Quantiles):
+def _check_regressor(analysed: AnalysedForest) -> ObliqueForestRegressor:
+    if not isinstance(analysed.estimator, ObliqueForestRegressor):
         remedy = "Use predict_proba, which gives the whole distribution of a class."
         raise wrong_type(
             f"The forest of {analysed.caller}", "a regressor", analysed.estimator, remedy

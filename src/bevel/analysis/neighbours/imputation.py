@@ -20,7 +20,7 @@ from bevel.analysis.rules.conditions import commonest, missing_in, put_back, rea
 from bevel.data.nominal import choose_nominal, learn_levels
 from bevel.data.tables import Columns, SparseTable, Table, read_table
 from bevel.errors import wrong_type
-from bevel.estimators._base import LinksToDocuments, copy_with, whole_or_not_at_all
+from bevel.estimators._base import DocumentationLink, copy_with, whole_or_not_at_all
 from bevel.estimators.forest import ObliqueForest
 
 __all__ = [
@@ -115,7 +115,7 @@ def learn_known(column: Array, name: str) -> KnownColumn:
 Missing = Sequence[npt.NDArray[np.bool_]]  # one mask for each column
 
 
-class ProximityImputer(LinksToDocuments, TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class ProximityImputer(DocumentationLink, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """Impute missing values by proximity, in Breiman's rounds.
 
     Missing values are first filled with the column's median or most frequent label. Then, in each

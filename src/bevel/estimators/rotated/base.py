@@ -12,7 +12,7 @@ from typing import Any, ClassVar, NoReturn
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
+from sklearn.base import clone, is_classifier, is_regressor
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
@@ -23,7 +23,7 @@ from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.data.target import read_labels
 from bevel.errors import shorten, wrong_type, wrong_value
-from bevel.estimators._base import LinksToDocuments, NamedParameters, TableInput
+from bevel.estimators._base import TableEstimator
 from bevel.parameters.forest_parameters import check_each
 from bevel.parameters.parameter import Parameter
 from bevel.training.options import draw_seed
@@ -169,13 +169,7 @@ def _fit(learner: Any, X: AnyFloats, y: npt.NDArray[Any], weights: Floats | None
     return learner.fit(X, y) if weights is None else learner.fit(X, y, sample_weight=weights)
 
 
-class RotatedEnsemble(
-    NamedParameters,
-    TableInput,
-    LinksToDocuments,
-    BaseEstimator,  # type: ignore[misc]
-    metaclass=ABCMeta,
-):
+class RotatedEnsemble(TableEstimator, metaclass=ABCMeta):
     """Base of the ensembles whose members are whole models, each on a rotation of the features."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]

@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import TransformerMixin
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -17,9 +17,7 @@ from bevel.data.dataset import learn_dataset
 from bevel.data.encoding import Encoding, encode
 from bevel.data.scaling import automatic_scale
 from bevel.estimators._base import (
-    LinksToDocuments,
-    NamedParameters,
-    TableInput,
+    TableEstimator,
     whole_or_not_at_all,
 )
 from bevel.parameters.forest_parameters import check_each, documented
@@ -35,11 +33,8 @@ MOST_WEIGHTS = 2**27
 
 @documented(ROTATED_FEATURES)
 class RotatedFeatures(
-    NamedParameters,
     TransformerMixin,  # type: ignore[misc]
-    TableInput,
-    LinksToDocuments,
-    BaseEstimator,  # type: ignore[misc]
+    TableEstimator,
 ):
     """The features and K random rotations of them side by side: x | R₁x | … | R_K x.
 
