@@ -21,7 +21,7 @@ sys.path.insert(0, str(machine.ROOT / "tests"))
 
 from support.faults import Outcomes, try_files
 
-MOST_MEMORY = 4 * 2**30
+MAX_MEMORY = 4 * 2**30
 LONGEST_SECONDS = 2.0
 BATCH = 10_000
 
@@ -30,7 +30,7 @@ def main() -> None:
     options = parse()
     faulthandler.enable()
     if not options.sanitized:  # which reserves terabytes of addresses
-        resource.setrlimit(resource.RLIMIT_AS, (MOST_MEMORY, MOST_MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (MAX_MEMORY, MAX_MEMORY))
     print(machine.describe(), end="\n\n", flush=True)
     outcomes = Outcomes()
     last = options.first + options.n

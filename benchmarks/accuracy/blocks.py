@@ -38,7 +38,7 @@ SETS = {
     ),
 }
 MADE = "higgs28"
-MOST_TRAINING, MOST_TEST, LARGE = 6000, 20_000, 100_000
+MAX_TRAINING, MAX_TEST, LARGE = 6000, 20_000, 100_000
 HISTOGRAM_SHARE = 16
 FIELDS = (
     *("date", "commit", "set", "split", "n", "trees", "ordinary", "blocks"),
@@ -76,8 +76,8 @@ def problems(folder: Path) -> Iterator[Problem]:
         entries = {entry.name: entry for entry in load_folder(folder / part)}
         for name in names:
             table = entries[name].load()
-            yield Problem(name, table.X, table.y, table.categorical_features, MOST_TRAINING)
-    data = make(MADE, LARGE + MOST_TEST)
+            yield Problem(name, table.X, table.y, table.categorical_features, MAX_TRAINING)
+    data = make(MADE, LARGE + MAX_TEST)
     yield Problem(MADE, data.X, data.y, None, LARGE)
 
 
@@ -86,7 +86,7 @@ def compare(problem: Problem, split: int, n_trees: int) -> dict[str, Any]:
     n_rows = len(problem.y)
     order = np.random.default_rng([split, n_rows]).permutation(n_rows)
     n_training = min(problem.most_training, n_rows // 2)
-    train, test = order[:n_training], order[n_training : n_training + MOST_TEST]
+    train, test = order[:n_training], order[n_training : n_training + MAX_TEST]
     kind = ObliqueForestRegressor if problem.y.dtype.kind == "f" else ObliqueForestClassifier
     nominal = problem.categorical
     forest = kind(
@@ -98,7 +98,7 @@ def compare(problem: Problem, split: int, n_trees: int) -> dict[str, Any]:
     )
     X, y = problem.X[train], problem.y[train]
     gathered = max(50, n_training // HISTOGRAM_SHARE)
-    blocked_table.MOST_GATHERED = blocked_table.LEAST_GATHERED = gathered
+    blocked_table.MAX_GATHERED = blocked_table.MIN_GATHERED = gathered
     result: dict[str, Any] = {"set": problem.name, "split": split, "n": n_training}
     result["trees"] = n_trees
     for name, table in (("ordinary", (X, y)), ("blocks", (scan(X, target=y),))):

@@ -29,7 +29,7 @@ from bevel.datasets import load_folder
 from bevel.datasets.bundled import FolderEntry
 
 FEWEST_ROWS = {"uci": 700}
-MOST_ROWS, N_FOLDS = 20_000, 2
+MAX_ROWS, N_FOLDS = 20_000, 2
 FIELDS = ("date", "commit", "set", "fold", "system", "error", "log_loss", "cpu_s")
 
 
@@ -55,7 +55,7 @@ def work(entry: FolderEntry) -> float:
     with entry.path.open("rb") as stream:
         columns = pd.read_csv(stream, compression="gzip", nrows=0).shape[1] - 1
     classes = entry.n_classes if entry.n_classes > 2 else 1
-    return min(entry.n_rows, MOST_ROWS) * columns * classes
+    return min(entry.n_rows, MAX_ROWS) * columns * classes
 
 
 def sets(folder: Path, names: Sequence[str]) -> list[FolderEntry]:
@@ -83,8 +83,8 @@ def load(entry: FolderEntry) -> Problem:
     if y.dtype.kind != "f":
         classes, y = np.unique(y, return_inverse=True)
         n_classes = len(classes)
-    if len(y) > MOST_ROWS:
-        rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MOST_ROWS])
+    if len(y) > MAX_ROWS:
+        rows = np.sort(np.random.default_rng(0).permutation(len(y))[:MAX_ROWS])
         X, y = X.iloc[rows].reset_index(drop=True), y[rows]
     return Problem(entry.name, X, y, n_classes)
 

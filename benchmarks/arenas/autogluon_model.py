@@ -41,10 +41,10 @@ SHARE_TO_GROW = 0.8
 # Trees of the first part of a forest, whose time tells how many more there can be.
 FIRST_TREES = 20
 FIRST_ITERATIONS = 10
-MOST_ITERATIONS = 1000  # of max_iter="auto" with validation rows
+MAX_ITERATIONS = 1000  # of max_iter="auto" with validation rows
 BYTES_PER_NODE = 40  # of a grown tree, without its directions
 BYTES_PER_WEIGHT = 8  # of a direction, with the number of its feature
-MOST_WEIGHTS = 10  # of most directions: those of many features are few
+MAX_WEIGHTS = 10  # of most directions: those of many features are few
 FIXED_BYTES = 200_000_000  # libraries, and what does not grow with the table
 
 
@@ -115,7 +115,7 @@ class BevelForestModel(AbstractModel):
         which = problem_type == REGRESSION
         n_trees = (hyperparameters or {}).get("n_estimators", cls.n_trees_default[which])
         encoded = 3 * 4 * n_rows * n_columns  # float32, sorted and scaled copies
-        node = BYTES_PER_NODE + BYTES_PER_WEIGHT * min(MOST_WEIGHTS, n_columns)
+        node = BYTES_PER_NODE + BYTES_PER_WEIGHT * min(MAX_WEIGHTS, n_columns)
         trees = int(n_trees * cls.nodes_per_row[which] * n_rows * node)
         shares = 2 * 8 * n_rows * max(1, num_classes or 1)
         return encoded + trees + shares + FIXED_BYTES
@@ -150,7 +150,7 @@ class BevelBoostingModel(BevelForestModel):
         if X_val is not None:
             given = {"X_val": self.preprocess(X_val), "y_val": y_val}
         if time_limit is not None:
-            asked = MOST_ITERATIONS if model.max_iter == "auto" else model.max_iter
+            asked = MAX_ITERATIONS if model.max_iter == "auto" else model.max_iter
             affordable = affordable_iterations(model, X, y, SHARE_TO_GROW * time_limit)
             if affordable < asked:
                 model.set_params(max_iter=affordable)

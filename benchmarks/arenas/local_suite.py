@@ -41,7 +41,7 @@ from threadpoolctl import threadpool_limits
 
 import bevel
 
-MOST_TRAINING_ROWS, MOST_TEST_ROWS, TRAINING_SHARE = 10_000, 50_000, 0.7
+MAX_TRAINING_ROWS, MAX_TEST_ROWS, TRAINING_SHARE = 10_000, 50_000, 0.7
 COLUMNS = ("task", "split", "system", "error", "log_loss", "fit_seconds", "predict_seconds")
 Split = tuple[str, np.ndarray, np.ndarray]  # name, training rows, test rows
 
@@ -88,8 +88,8 @@ def splits_of(task: dict[str, str], folder: Path, n_rows: int, n_splits: int) ->
         return
     for number in range(n_splits):
         order = np.random.default_rng(number).permutation(n_rows)
-        n_train = min(MOST_TRAINING_ROWS, int(TRAINING_SHARE * n_rows))
-        yield str(number), order[:n_train], order[n_train : n_train + MOST_TEST_ROWS]
+        n_train = min(MAX_TRAINING_ROWS, int(TRAINING_SHARE * n_rows))
+        yield str(number), order[:n_train], order[n_train : n_train + MAX_TEST_ROWS]
 
 
 def with_codes(estimator: Any) -> Any:

@@ -19,7 +19,7 @@ from benchmarks.tables import markdown, number
 from bevel import ObliqueForestClassifier, presets
 from bevel.datasets import load_folder
 
-MOST_ROWS = 2000
+MAX_ROWS = 2000
 
 
 def main() -> None:
@@ -59,8 +59,8 @@ def systems(n_trees: int, seed: int) -> dict:
 def measure(entry, options: argparse.Namespace) -> list[str]:
     table = entry.load()
     X, y = np.nan_to_num(minmax_scale(table.X)), table.y
-    if len(y) > MOST_ROWS:
-        kept = np.random.default_rng(0).permutation(len(y))[:MOST_ROWS]
+    if len(y) > MAX_ROWS:
+        kept = np.random.default_rng(0).permutation(len(y))[:MAX_ROWS]
         X, y = X[kept], y[kept]
     wrong, fit, predict = (dict.fromkeys(systems(1, 0), 0.0) for _ in range(3))
     for seed, (train, test) in enumerate(

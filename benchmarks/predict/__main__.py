@@ -59,7 +59,7 @@ UNITS = {
     "size": ("bytes per node", 1.0),
 }
 # Fast rows go on until this much time is spent or this many pairs are done.
-LEAST_SECONDS, MOST_PAIRS = 2.0, 25
+MIN_SECONDS, MAX_PAIRS = 2.0, 25
 SAME_TREES = ("xgboost", "tl2cgen")
 Pair = tuple[float, float]
 
@@ -238,7 +238,7 @@ def interleave(name: str, pair: Callable[[], Pair], repeats: int) -> list[Pair]:
     pair()
     pairs: list[Pair] = []
     spent = 0.0
-    while len(pairs) < repeats or (spent < LEAST_SECONDS and len(pairs) < MOST_PAIRS):
+    while len(pairs) < repeats or (spent < MIN_SECONDS and len(pairs) < MAX_PAIRS):
         pairs.append(pair())
         spent += sum(pairs[-1])
     ours, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))

@@ -24,7 +24,7 @@ class SavedPair:
         self.folder = tempfile.TemporaryDirectory()
         self.ours, self.theirs = (Path(self.folder.name) / name for name in ("ours", "theirs"))
         ours.save(self.ours)
-        self.theirs.write_bytes(pickle.dumps(theirs, protocol=pickle.HIGHEST_PROTOCOL))
+        self.theirs.write_bytes(pickle.dumps(theirs, protocol=pickle.MAX_PROTOCOL))
         self.our_nodes = ours.forest_.n_nodes
         self.their_nodes = sum(tree.tree_.node_count for tree in theirs.estimators_)
 

@@ -39,7 +39,7 @@ HEADER = (
 )
 # Fast rows go on until this much time is spent or this many pairs are done: minima of a few
 # milliseconds need more than three tries.
-LEAST_SECONDS, MOST_PAIRS = 6.0, 25
+MIN_SECONDS, MAX_PAIRS = 6.0, 25
 
 
 def main() -> None:
@@ -196,7 +196,7 @@ def interleave(name: str, bevel: System, peer: System, repeats: int) -> list[tup
     """Seconds of fits in the order Bevel, peer, Bevel, peer, ..."""
     pairs: list[tuple[float, float]] = []
     spent = 0.0
-    while len(pairs) < repeats or (spent < LEAST_SECONDS and len(pairs) < MOST_PAIRS):
+    while len(pairs) < repeats or (spent < MIN_SECONDS and len(pairs) < MAX_PAIRS):
         pairs.append((bevel.fit(), peer.fit()))
         spent += sum(pairs[-1])
         ours, theirs = pairs[-1]

@@ -165,7 +165,7 @@ def store_columns(
 ]: ...
 
 class Scaler:
-    LARGEST_STORED: ClassVar[float]
+    MAX_STORED: ClassVar[float]
     @staticmethod
     def identity(n_features: int) -> Scaler: ...
     @staticmethod

@@ -16,7 +16,7 @@ from bevel.forest.calibration import raise_to_power
 from .verdicts import WrongAnswerError, check_answers
 
 FEW = 5  # rows that are explained one by one
-MOST_TREES = 2000  # of which standard errors take trees x trees numbers
+MAX_TREES = 2000  # of which standard errors take trees x trees numbers
 
 
 def _effect(name: str, effect: Any) -> None:
@@ -29,7 +29,7 @@ def _surface(e: Any, X: Any, _y: Any) -> None:
 
 
 def _curves(e: Any, X: Any, _y: Any) -> None:
-    if e.forest_.n_trees > MOST_TREES:
+    if e.forest_.n_trees > MAX_TREES:
         return
     effect = analysis.partial_dependence(
         e, X, [0], kind="both", grid_resolution=6, standard_error=True
@@ -147,7 +147,7 @@ def _calibration(e: Any, X: Any, y: Any) -> None:
 
 
 def _errors(e: Any, X: Any, _y: Any) -> None:
-    if e.forest_.n_trees <= MOST_TREES:
+    if e.forest_.n_trees <= MAX_TREES:
         str(analysis.predict_standard_error(e, X))
 
 

@@ -27,7 +27,7 @@ from .target_changes import (
 
 Change = Callable[[ModelFile, random.Random], str]
 
-MOST_NAMES = 1000  # an earlier change may have claimed two billion features
+MAX_NAMES = 1000  # an earlier change may have claimed two billion features
 
 
 def change_header(file: ModelFile, rng: random.Random) -> str:
@@ -139,7 +139,7 @@ def change_section_length(file: ModelFile, rng: random.Random) -> str:
 
 def change_names(file: ModelFile, rng: random.Random) -> str:
     n_features = file.header["n_features"]
-    n_names = min(n_features, MOST_NAMES) if isinstance(n_features, int) else 1
+    n_names = min(n_features, MAX_NAMES) if isinstance(n_features, int) else 1
     names = file.header["feature_names"] or [f"x{i}" for i in range(max(1, n_names))]
     names = list(names)
     names[rng.randrange(len(names))] = rng.choice(NAMES)

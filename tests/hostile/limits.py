@@ -9,7 +9,7 @@ from pathlib import Path
 # Sanitizers take time, memory, and addresses by the terabyte.
 SANITIZED = "san.so" in os.environ.get("LD_PRELOAD", "")
 SECONDS = 60.0 if SANITIZED else 5.0  # of wall-clock and of processor time
-MOST_SECONDS = 60 * SECONDS  # of wall-clock time, on however busy a machine
+MAX_SECONDS = 60 * SECONDS  # of wall-clock time, on however busy a machine
 SPARE_BYTES = (2000 if SANITIZED else 200) * 2**20
 BYTES_PER_FILE_BYTE = 10
 ADDRESS_SPACE = 4 * 2**30  # the hard stop, which also ends floods of threads

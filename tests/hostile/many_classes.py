@@ -12,7 +12,7 @@ from .small_tables import estimator_expressions, estimator_from, is_refusal
 from .verdicts import ACCEPTED, REFUSED, check_importances
 
 LABELS = ("numbers", "words", "dates", "objects")
-MOST_BOOSTED = 60  # trees of an iteration
+MAX_BOOSTED = 60  # trees of an iteration
 
 
 def make(rng: random.Random) -> dict[str, Any]:
@@ -20,7 +20,7 @@ def make(rng: random.Random) -> dict[str, Any]:
     spec = estimator_expressions(rng, f"Oblique{rng.choice(('Forest', 'Boosting'))}Classifier")
     n_classes = rng.choice((60, 200, 200, 500)) if rng.random() < 0.95 else rng.choice((1500, 3000))
     if "Boosting" in spec["estimator"]:
-        n_classes = min(n_classes, MOST_BOOSTED)
+        n_classes = min(n_classes, MAX_BOOSTED)
     return {
         **spec,
         "n_classes": n_classes,

@@ -16,13 +16,13 @@ from .small_tables import ESTIMATORS, estimator_expressions, estimator_from
 from .typed_values import MISSING, ODD_COLUMNS, ODD_TABLES
 from .verdicts import ACCEPTED, REFUSED, WrongAnswerError
 
-MOST_ROWS = 20
+MAX_ROWS = 20
 
 
 def make(rng: random.Random) -> dict[str, Any]:
     """An estimator, and rows of which one part is odd."""
     odd = rng.choices(("X", "y", "weight", "new", "mask"), (8, 8, 4, 2, 1))[0]
-    n_rows = rng.choice((2, 5, 10, MOST_ROWS))
+    n_rows = rng.choice((2, 5, 10, MAX_ROWS))
     n_columns, seed = rng.choice((1, 2, 3)), rng.randrange(10**6)
     spec = _estimator(rng)
     return {

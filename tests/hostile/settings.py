@@ -11,10 +11,10 @@ from collections.abc import Mapping
 from bevel.parameters.parameter import (
     Constraint,
     Flag,
+    Float,
     Integer,
     NoneOption,
     Parameter,
-    Real,
     StrOptions,
 )
 from bevel.parameters.parameter import Function as FunctionConstraint
@@ -242,7 +242,7 @@ def _values(constraint: Constraint, name: str) -> tuple[str, ...]:
     match constraint:
         case Integer():
             return _integers(constraint.low, name)
-        case Real():
+        case Float():
             return _reals(constraint)
         case StrOptions():
             return tuple(repr(word) for word in constraint.words)
@@ -261,7 +261,7 @@ def _integers(low: int | None, name: str) -> tuple[str, ...]:
     return near if name in COSTLY else (*near, "1000", "2**31 - 1", "2**31", "2**32", "2**63")
 
 
-def _reals(constraint: Real) -> tuple[str, ...]:
+def _reals(constraint: Float) -> tuple[str, ...]:
     low, high = constraint.interval[1:-1].split(",")
     inner = ("0.5", "0.25", "1e-300", "5e-324", "np.float32(0.25)", "1e-9")
     return (

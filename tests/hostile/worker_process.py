@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from .board import Board
-from .limits import MOST_SECONDS, SECONDS, cpu_seconds
+from .limits import MAX_SECONDS, SECONDS, cpu_seconds
 
 LOG_TAIL = 4000
 SECONDS_TO_START = 120.0
@@ -96,7 +96,7 @@ class WorkerProcess:
         if wall < seconds:
             return False
         cpu = cpu_seconds(self._process.pid)
-        return wall > MOST_SECONDS or cpu is None or cpu - state["cpu"] > seconds
+        return wall > MAX_SECONDS or cpu is None or cpu - state["cpu"] > seconds
 
     def kill(self, *, ask_where: bool = False) -> None:
         """End the process; its log then says where it was, if asked for."""

@@ -13,7 +13,7 @@ from bevel import (
 )
 from bevel.analysis import importance
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.importances.perturbation import LEAST_ROWS, draw_order, read_groups, strata_of
+from bevel.analysis.importances.perturbation import MIN_ROWS, draw_order, read_groups, strata_of
 
 
 def test_permutations_within_strata_are_equally_likely():
@@ -85,7 +85,7 @@ def test_strata_are_leaves_of_enough_rows_that_are_alike_in_the_other_features()
     for number in range(4):
         sizes = np.unique(strata[number], return_counts=True)[1]
         assert 2 <= len(sizes) <= 8
-        assert sizes.min() >= LEAST_ROWS
+        assert sizes.min() >= MIN_ROWS
     x0 = X["x0"].to_numpy()
     within = sum(x0[strata[0] == s].var() * (strata[0] == s).mean() for s in set(strata[0]))
     assert within < 0.1 * x0.var()  # x1 tells x0

@@ -18,7 +18,7 @@ pytest.importorskip("onnxruntime")
 from support.fitted_forests import fitted_forest
 from support.onnx_models import Exported
 
-from bevel.data.encoding import LARGEST_STORED
+from bevel.data.encoding import MAX_STORED
 from bevel.export.onnx import leaves
 from bevel.export.onnx.leaves import WalkRoute
 from bevel.export.onnx.splits import Splits
@@ -100,7 +100,7 @@ def test_model_sends_sums_that_leave_float32_where_the_forest_sends_them(
         n_axes=(0, 2)[seed % 2],  # even: no matrix products, which add in another order
         keep_signs=seed % 4 == 0,
     )
-    drawn, rows = DrawnForest(forest), huge_rows(rng, forest, 80, 0.1, LARGEST_STORED)
+    drawn, rows = DrawnForest(forest), huge_rows(rng, forest, 80, 0.1, MAX_STORED)
     answered = Exported(drawn, route=route, dtype="float64").answers(rows)
     expected = naive_answers(forest, rows)
     np.testing.assert_allclose(answered.reshape(expected.shape), expected, rtol=1e-14, atol=1e-15)

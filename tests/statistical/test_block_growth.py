@@ -12,8 +12,8 @@ def test_accuracy_over_blocks_is_that_of_rows_in_memory(monkeypatch):
     # Null hypothesis: the same error rate, about 4 %. Over 24 pairs of other seeds the difference
     # had a mean of +0.04 and a standard deviation of 0.12 points; 0.3 points are five standard
     # deviations of the mean of four: a false alarm in a million runs.
-    monkeypatch.setattr(blocked_table, "MOST_GATHERED", 50)
-    monkeypatch.setattr(blocked_table, "LEAST_GATHERED", 50)
+    monkeypatch.setattr(blocked_table, "MAX_GATHERED", 50)
+    monkeypatch.setattr(blocked_table, "MIN_GATHERED", 50)
     monkeypatch.setattr(blocked_table, "SAMPLE_ROWS", 500)
     X_test, y_test = twonorm(20_000, random_state=100)
     differences = []

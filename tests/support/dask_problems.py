@@ -35,8 +35,8 @@ def numbers(n_rows: int = 300) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 def gather_few_rows(monkeypatch: Any, rows: int = 60) -> None:
     """Let nodes of small tables be cut by histograms too; only the coordinator decides it."""
-    monkeypatch.setattr(table_module, "MOST_GATHERED", rows)
-    monkeypatch.setattr(table_module, "LEAST_GATHERED", rows)
+    monkeypatch.setattr(table_module, "MAX_GATHERED", rows)
+    monkeypatch.setattr(table_module, "MIN_GATHERED", rows)
 
 
 def in_partitions(frame: Any, sizes: list[int]) -> Any:

@@ -27,7 +27,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.quantiles import KeptTargets
+from bevel.forest.quantiles import LeafTargets
 from bevel.forest.training_rows import (
     TrainingRows,
     Weighting,
@@ -199,17 +199,17 @@ class AnalysedForest:
         rows = self.encode(X)
         return leaf_rows_of(self.fitted, rows, y, sample_weight, self.caller, self.n_threads)
 
-    def kept_targets(self) -> KeptTargets | None:
+    def kept_targets(self) -> LeafTargets | None:
         """Training targets of the leaves of a regressor, if they were kept."""
         return self.fitted.kept_targets
 
-    def honest_bags(self) -> Bags:
+    def bags_with_rows_out(self) -> Bags:
         """How the bags were drawn; raises unless each tree has rows it has not seen."""
         return bags_that_leave_rows_out(self.fitted, self.caller)
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises unless each tree has rows it has not seen."""
-        self.honest_bags()
+        self.bags_with_rows_out()
         rows = out_of_bag_rows(self.fitted, self.encode(X), y, self.caller)
         self.check_some_row_is_out(rows)
         return rows
@@ -224,7 +224,7 @@ class AnalysedForest:
     def leaves_rows_out(self) -> bool:
         """Whether each tree has rows it has not seen."""
         try:
-            self.honest_bags()
+            self.bags_with_rows_out()
         except NoOutOfBagError:
             return False
         return True

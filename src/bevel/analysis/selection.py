@@ -33,15 +33,15 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AllRelevantSelector",
+    "CandidateScores",
     "Candidates",
     "ForwardSelection",
     "GroupSelections",
-    "Judged",
     "forward_selection",
     "group_selections",
 ]
 
-FEWEST_SHADOWS = 5
+MIN_SHADOWS = 5
 IMPORTANCES = ("permutation", "gini")
 
 
@@ -162,7 +162,7 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         rng: np.random.Generator,
     ) -> Bools:
         """Which of the active features are more important than all shadows."""
-        n_shadows = max(len(active), FEWEST_SHADOWS)
+        n_shadows = max(len(active), MIN_SHADOWS)
         shadowed = active[np.arange(n_shadows) % len(active)]
         values = [columns.values[f] for f in active]
         shadows = [rng.permutation(columns.values[f]) for f in shadowed]
@@ -229,12 +229,12 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
 
 # Logistic regressions on chosen features and one more, for many candidates at once.
 
-MOST_STEPS = 50  # steps of Newton's method
-MOST_NUMBERS = 4_000_000  # size of a block of design matrices
+MAX_STEPS = 50  # steps of Newton's method
+MAX_NUMBERS = 4_000_000  # size of a block of design matrices
 
 
 @dataclass(frozen=True, eq=False)
-class Judged:
+class CandidateScores:
     """Error on left-out rows, squared error and log-likelihood of each candidate."""
 
     errors: Floats
@@ -282,17 +282,17 @@ class Candidates:
         share = float(self.y.mean())
         return min(share, 1.0 - share)
 
-    def judge(self, chosen: Sequence[int], others: Indices) -> Judged:
+    def judge(self, chosen: Sequence[int], others: Indices) -> CandidateScores:
         """Evaluate models of the chosen features with each of the others."""
         parts = [self._judge(design) for design in self._designs(chosen, others)]
         errors, squared, likelihoods = (np.concatenate(each) for each in zip(*parts, strict=True))
-        return Judged(errors, squared, likelihoods)
+        return CandidateScores(errors, squared, likelihoods)
 
     def _designs(self, chosen: Sequence[int], others: Indices) -> Iterator[Floats]:
         """Design matrices (block, n_rows, 1 + chosen + 1), intercept first."""
         n = len(self.y)
         fixed = np.concatenate([np.ones((n, 1)), self.X[:, list(chosen)]], axis=1)
-        size = max(1, MOST_NUMBERS // (n * (fixed.shape[1] + 1)))
+        size = max(1, MAX_NUMBERS // (n * (fixed.shape[1] + 1)))
         for first in range(0, len(others), size):
             block = others[first : first + size]
             design = np.empty((len(block), n, fixed.shape[1] + 1))
@@ -333,7 +333,7 @@ def fit_logistic(
     diagonal[0] = 0.0
     beta = np.zeros((p, k)) if start is None else start.copy()
     loss = _loss(design, y, weight, diagonal, beta)
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         share = _share(np.einsum("pnk,pk->pn", design, beta))
         slope = np.einsum("pnk,pn->pk", design, weight * (y - share)) - beta * diagonal
         curvature = np.maximum(weight * share * (1.0 - share), 1e-12)
@@ -571,7 +571,7 @@ def _select(candidates: Candidates, allowed: Indices, n_features: int | None) ->
     error = without = candidates.smaller_class
     chosen: list[int] = []
     steps: list[tuple[float, float, float]] = []
-    alone: Judged | None = None
+    alone: CandidateScores | None = None
     most = len(allowed) if n_features is None else n_features
     while len(chosen) < most:
         left = np.setdiff1d(allowed, chosen)

@@ -55,13 +55,13 @@ __all__ = [
 
 # Common arguments of the functions for Shapley values, and the shape of their results.
 
-MOST_EXACT_FEATURES = 20
+MAX_EXACT_FEATURES = 20
 
 
 def check_limits(max_background: int | None, max_exact_features: int) -> None:
     if max_background is not None:
         check_count("max_background", max_background, 2)
-    check_count("max_exact_features", max_exact_features, 0, MOST_EXACT_FEATURES)
+    check_count("max_exact_features", max_exact_features, 0, MAX_EXACT_FEATURES)
 
 
 def check_count(name: str, value: object, low: int, high: int | None = None) -> None:
@@ -99,7 +99,7 @@ def rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
 # Background rows of Shapley values: their weights, and the rows that each tree draws.
 
 N_GAMES = 1000  # games of a row, if max_background is None
-LEAST_PER_TREE = 10
+MIN_PER_TREE = 10
 
 
 def read_background(
@@ -153,7 +153,7 @@ def draw_rows(
     number of slots, rounded up or down. Neighbouring slots belong to different trees.
     """
     n_rows = len(weights)
-    per_tree = max(LEAST_PER_TREE, -(-N_GAMES // n_trees)) if most is None else most
+    per_tree = max(MIN_PER_TREE, -(-N_GAMES // n_trees)) if most is None else most
     if n_rows <= per_tree:
         return None
     order = rng.permutation(n_rows)
@@ -166,7 +166,7 @@ def draw_rows(
 
 # Result of Shapley values: arrays that add up to predictions, tables, and shap's own class.
 
-MOST_FEATURES_SHOWN = 10  # features in the printed table
+MAX_FEATURES_SHOWN = 10  # features in the printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -278,7 +278,7 @@ class ShapleyValues(PrintedResult):
 
     def _printed(self) -> PrintedTable:
         importance = self.importances
-        order = np.argsort(-importance, kind="stable")[:MOST_FEATURES_SHOWN]
+        order = np.argsort(-importance, kind="stable")[:MAX_FEATURES_SHOWN]
         rows = [(self.names[feature], f"{importance[feature]:.5g}") for feature in order]
         hidden = len(self.names) - len(order)
         more = (f"... and {hidden} more features",) if hidden > 0 else ()
@@ -323,8 +323,8 @@ def column_of_class(classes: npt.NDArray[Any] | None, label: Any) -> int:
 
 # Shapley interaction values: the joint contribution of two features beyond their own.
 
-MOST_PAIRS_SHOWN = 10  # pairs in the printed table
-MOST_VALUES = 2**28  # 2 GB
+MAX_PAIRS_SHOWN = 10  # pairs in the printed table
+MAX_VALUES = 2**28  # 2 GB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -412,7 +412,7 @@ class ShapleyInteractions(PrintedResult):
         pairs = self.pairs()
         rows = [
             (f"{one} × {other}", f"{strength:.5g}")
-            for one, other, strength in pairs[:MOST_PAIRS_SHOWN]
+            for one, other, strength in pairs[:MAX_PAIRS_SHOWN]
         ]
         hidden = len(pairs) - len(rows)
         more = (f"... and {hidden} more pairs",) if hidden > 0 else ()
@@ -477,10 +477,10 @@ def shapley_interactions(
     rng = np.random.default_rng(random_state)
     rows = np.ascontiguousarray(analysed.encode(X))
     n_values = len(rows) * analysed.forest.n_features**2 * max(1, analysed.forest.n_classes)
-    if n_values > MOST_VALUES:
+    if n_values > MAX_VALUES:
         remedy = "Explain fewer rows at a time."
         raise wrong_value(
-            "The number of interaction values", f"at most {MOST_VALUES}", n_values, remedy
+            "The number of interaction values", f"at most {MAX_VALUES}", n_values, remedy
         )
     others, weights, drawn = read_background(
         analysed, background, background_weight, max_background, rng
@@ -524,7 +524,7 @@ def shapley_interactions(
 # side; any other sends it to both children, with the shares of the training weight that went there.
 # In trees of single features these are the values of TreeSHAP (Lundberg and others 2020).
 
-MOST_BOXES = 2**24  # boxes of a tree and a row; sparse trees of 20 features have some thousands
+MAX_BOXES = 2**24  # boxes of a tree and a row; sparse trees of 20 features have some thousands
 
 
 def refuse_background(given: dict[str, object]) -> None:
@@ -552,14 +552,14 @@ def path_dependent_values(analysed: AnalysedForest, X: Any, verbose: int) -> Sha
         np.ascontiguousarray(forest.weight, dtype=np.float32),
         rows,
         analysed.hard,
-        MOST_BOXES,
+        MAX_BOXES,
         analysed.n_threads,
         progress if progress.wanted else None,
     )
     if not within:
         raise wrong_value(
             "A forest of path-dependent values",
-            f"one whose trees tell at most {MOST_BOXES} cases of known features apart",
+            f"one whose trees tell at most {MAX_BOXES} cases of known features apart",
             "one with more",
             "Use feature_perturbation='interventional', which samples such trees.",
         )

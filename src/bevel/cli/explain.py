@@ -38,7 +38,7 @@ EXAMPLES = output.examples(
     "bevel explain iris.bevel new.csv --row 12 --row 40 --out new.html",
     "bevel explain iris.bevel iris.csv --json",
 )
-MOST_LINES = 10
+MAX_LINES = 10
 
 
 @reads_tables
@@ -183,7 +183,7 @@ def _features(found: Explanation) -> Table:
         lines.append(f"effect: whether the {_output(found)} rises or falls with the feature")
     table.caption = "\n".join(map(printable, lines))
     table.caption_justify = "left"
-    for place in last.order[:MOST_LINES]:
+    for place in last.order[:MAX_LINES]:
         cells = [f"{each.values[place]:.{_decimals(each)}f}" for each in found.importances]
         cells += [] if words is None else [printable(words[place])]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
@@ -219,7 +219,7 @@ def _directions(directions: Directions, removed: str) -> Table:
     table.add_column("direction")
     table.add_column(f"% of {removed}", justify="right")
     table.add_column("splits", justify="right")
-    best = directions.top(MOST_LINES)
+    best = directions.top(MAX_LINES)
     for words, share, count in zip(best.words, best.share, best.count, strict=True):
         table.add_row(Text(printable(words)), f"{100 * share:.2f}", f"{count:,}")
     return table
@@ -288,7 +288,7 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
     """Directions, rules and the tree; empty for a slim forest."""
     if found.directions is None or found.tree is None:
         return {}
-    best = found.directions.top(MOST_LINES)
+    best = found.directions.top(MAX_LINES)
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
     return {
         "directions": [

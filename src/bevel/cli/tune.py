@@ -33,7 +33,7 @@ from bevel.tuning.search import Candidate
 from bevel.workflow import TuneResult
 
 COLUMNS = ("parameters", "trees", "loss ± std. error", "difference", "seconds")
-MOST_SHOWN = 10  # candidates in the printed table
+MAX_SHOWN = 10  # candidates in the printed table
 
 __all__ = ["EXAMPLES", "tune"]
 
@@ -148,11 +148,11 @@ def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) 
     for name in COLUMNS:
         made.add_column(name, justify="left" if name == COLUMNS[0] else "right", overflow="fold")
     shown = list(zip(result.candidates_, result.table(), strict=True))
-    for candidate, cells in shown[:MOST_SHOWN]:
+    for candidate, cells in shown[:MAX_SHOWN]:
         style = "bold" if candidate is result.best_ else None
         made.add_row(*(Text(printable(cell)) for cell in _joined(cells)), style=style)
-    if len(shown) > MOST_SHOWN:
-        made.caption = f"and {len(shown) - MOST_SHOWN} that did worse; --json lists all"
+    if len(shown) > MAX_SHOWN:
+        made.caption = f"and {len(shown) - MAX_SHOWN} that did worse; --json lists all"
         made.caption_justify = "left"
     output.console().print(made)
     lines = {

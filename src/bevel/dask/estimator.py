@@ -56,7 +56,7 @@ from bevel.parameters.forest_parameters import (
     check_each,
     documented,
 )
-from bevel.parameters.parameter import NoneOption, Parameter, Special, StrOptions
+from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions
 from bevel.projections import Custom
 from bevel.projections.families import read_projection
 from bevel.training.options import draw_seed
@@ -86,7 +86,7 @@ _MODE = Parameter(
 _CLIENT = Parameter(
     "client",
     None,
-    [NoneOption(), Special("a dask.distributed.Client")],
+    [NoneOption(), InstanceOf("a dask.distributed.Client")],
     "Of the cluster; None is the current one. It is not pickled.",
 )
 CLUSTER_PARAMETERS = {"mode": _MODE, "client": _CLIENT}

@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 # Larger models are sent to the workers in advance; smaller ones travel with the tasks.
-LARGEST_IN_GRAPH = 2**23
+MAX_IN_GRAPH = 2**23
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,7 +87,7 @@ def model_of(estimator: Any) -> Model:
 def send_model(model: Model, client: Any) -> Any:
     """The model as a lazy value; a large one is sent to all workers of the client, if any."""
     delayed = dask_delayed().delayed
-    if client is None or model.data.nbytes <= LARGEST_IN_GRAPH:
+    if client is None or model.data.nbytes <= MAX_IN_GRAPH:
         return delayed(model.data, name=model.name, traverse=False)
     sent = client.scatter({model.name: model.data}, broadcast=True)
     return delayed(sent[model.name])
@@ -204,14 +204,14 @@ def _check_names(X: Any, names: Any) -> None:
 
 _models: dict[str, Any] = {}  # the last few models of this process
 _models_lock = threading.Lock()
-MOST_MODELS = 2
+MAX_MODELS = 2
 
 
 def _load(model: npt.NDArray[np.uint8], name: str) -> Any:
     """The estimator of a model, which a worker reads once."""
     with _models_lock:
         if name not in _models:
-            while len(_models) >= MOST_MODELS:
+            while len(_models) >= MAX_MODELS:
                 del _models[next(iter(_models))]
             estimator = restore(read_model(np.ascontiguousarray(model).data, KINDS))
             estimator.n_jobs = 1  # tasks already use all threads of the worker

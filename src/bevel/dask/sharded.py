@@ -40,9 +40,9 @@ __all__ = ["DaskBlocks", "read_parts"]
 
 ANSWERS_AT_ONCE = 8  # histograms that one task adds up
 BUNDLES_PER_THREAD = 3  # bundles of nodes that are grown together
-LARGEST_ARGUMENT = 2**20  # larger requests are sent to all workers once
-MOST_LOSSES = 3  # losses of sent data with dead workers before a fit fails
-LARGEST_SPACE = 2**31  # bytes for histograms and gathered rows, at a worker without a limit
+MAX_ARGUMENT = 2**20  # larger requests are sent to all workers once
+MAX_LOSSES = 3  # losses of sent data with dead workers before a fit fails
+MAX_SPACE = 2**31  # bytes for histograms and gathered rows, at a worker without a limit
 
 
 class DaskBlocks:
@@ -68,7 +68,7 @@ class DaskBlocks:
 
     def histograms(self, request: bytes, n_numbers: int) -> npt.NDArray[np.int64]:
         """Sums over the rows of all blocks."""
-        for _ in range(MOST_LOSSES):
+        for _ in range(MAX_LOSSES):
             try:
                 return self._histograms(request, n_numbers)
             except CancelledError:
@@ -108,7 +108,7 @@ class DaskBlocks:
                     n_done += 1
             except CancelledError:
                 n_losses += 1
-                if n_losses > MOST_LOSSES:
+                if n_losses > MAX_LOSSES:
                     raise
 
     def _subtrees(
@@ -151,7 +151,7 @@ class DaskBlocks:
 
     def _send(self, request: bytes) -> Any:
         content = np.frombuffer(request, np.uint8)
-        if len(content) <= LARGEST_ARGUMENT:
+        if len(content) <= MAX_ARGUMENT:
             return content
         return self._fit.client.scatter(content, broadcast=True, hash=False)
 
@@ -217,7 +217,7 @@ def read_parts(
 
 def _space(fit: Fit) -> int:
     limits = [worker.memory for worker in workers_of(fit.client) if worker.memory is not None]
-    return min([LARGEST_SPACE, *(limit // 4 for limit in limits)])
+    return min([MAX_SPACE, *(limit // 4 for limit in limits)])
 
 
 def _aligned(fit: Fit, rows: PartedRows) -> list[tuple[Any, Any, Any]]:

@@ -23,7 +23,7 @@ from bevel._types import Float32s, Ints64
 from bevel.dask.packages import distributed
 from bevel.dask.parts import join_parts
 from bevel.data.tables import fill_masked
-from bevel.estimators._grown_trees import Grown, PreparedFit, shape_of
+from bevel.estimators._grown_trees import GrownForest, PreparedFit, shape_of
 from bevel.estimators.registry import KINDS, SAVABLE
 from bevel.files.model import write_model
 from bevel.forest.fitted_forest import FittedForest
@@ -330,7 +330,7 @@ def finish_forest(
     estimates : sequence of OutOfBag
         Out-of-bag predictions of all rows, in their order; empty if not needed.
     """
-    trees = Grown(forest, families=None if shares is None else shares.record)
+    trees = GrownForest(forest, families=None if shares is None else shares.record)
     estimator = copy.copy(preparation.estimator)  # tasks must not change their arguments
     before = set(vars(estimator))
     n_threads = worker_threads()

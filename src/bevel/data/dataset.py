@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Float32s
 from bevel.data.encoding import (
-    LARGEST_STORED,
+    MAX_STORED,
     Encoding,
     allocate,
     column_tiles,
@@ -149,7 +149,7 @@ def view_dataset(
     parts: list[Scaler] = []
     for features, _ in column_tiles(levels, table.n_rows):
         columns = np.asfortranarray(table.numbers(slice(0, table.n_rows), features))
-        if not is_within(columns, LARGEST_STORED):  # checked as a copy, which is faster
+        if not is_within(columns, MAX_STORED):  # checked as a copy, which is faster
             read_tile(table, slice(0, table.n_rows), features, scale is None)
         if scale is not None:
             parts.append(learn_scaler(scale, columns.astype(np.float64)))
@@ -211,7 +211,7 @@ def _store_whole(
     source = table.native
     if source.dtype not in (np.float32, np.float64) or not source.flags.aligned:
         return None
-    _, summary = _core.store_columns(source, LARGEST_STORED, n_threads, X)
+    _, summary = _core.store_columns(source, MAX_STORED, n_threads, X)
     return summary
 
 

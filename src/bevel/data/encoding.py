@@ -23,8 +23,8 @@ from bevel.data.scaling import IdentityScaler, Scaler
 from bevel.data.tables import ArrayTable, ColumnsTable, Table
 
 __all__ = [
-    "LARGEST_READ",
-    "LARGEST_STORED",
+    "MAX_READ",
+    "MAX_STORED",
     "Encoding",
     "Reading",
     "allocate",
@@ -44,9 +44,9 @@ __all__ = [
 # that needs no scaling is used as it is, without a copy.
 
 # Sums of some ten thousand stored values stay finite in float32.
-LARGEST_STORED = _core.Scaler.LARGEST_STORED
+MAX_STORED = _core.Scaler.MAX_STORED
 # Squares stay finite in float64.
-LARGEST_READ = 1e150
+MAX_READ = 1e150
 # Entries of a tile, 8 MB of float64: small against the data, large against the cost of a call.
 TILE_SIZE = 2**20
 
@@ -54,7 +54,7 @@ TILE_SIZE = 2**20
 def scale_tile(
     scaler: _core.Scaler, tile: AnyFloats, first_feature: int, n_threads: int, target: Float32s
 ) -> None:
-    """Scale a tile into its place; values far outside the training range stop at LARGEST_STORED."""
+    """Scale a tile into its place; values far outside the training range stop at MAX_STORED."""
     source = tile if tile.flags.aligned else tile.copy()
     scaler.transform(source, first_feature, n_threads, target)
 
@@ -62,7 +62,7 @@ def scale_tile(
 def read_tile(table: Table, rows: slice, features: slice, unscaled: bool) -> AnyFloats:
     """Read a tile of numbers, NaN allowed; raises on infinities and numbers too large."""
     tile = table.numbers(rows, features)
-    limit = LARGEST_STORED if unscaled else LARGEST_READ
+    limit = MAX_STORED if unscaled else MAX_READ
     if not is_within(tile, limit):
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > limit)[0]
         got = tile[row, column]
@@ -192,7 +192,7 @@ class Encoding:
     def reading(self) -> Reading:
         """Reading of a plain array of floats."""
         unscaled = isinstance(self.scaler, IdentityScaler)
-        return Reading(self.native_scaler, LARGEST_STORED if unscaled else LARGEST_READ)
+        return Reading(self.native_scaler, MAX_STORED if unscaled else MAX_READ)
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save, without the native scaler, which is made again on demand."""

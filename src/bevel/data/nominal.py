@@ -18,9 +18,9 @@ import numpy.typing as npt
 from bevel.data.tables import Table, is_missing
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
 
-__all__ = ["MOST_LEVELS", "Levels", "choose_nominal", "learn_levels"]
+__all__ = ["MAX_LEVELS", "Levels", "choose_nominal", "learn_levels"]
 
-MOST_LEVELS = 65_535
+MAX_LEVELS = 65_535
 _REQUIRED = '"from_dtype", None, or a list of column indices or names, or a boolean mask'
 
 
@@ -68,9 +68,9 @@ def learn_levels(values: npt.NDArray[Any], name: str) -> Levels:
     distinct, _ = _distinct(values, name)
     present = [label for label in distinct if not is_missing(label)]
     has_missing = len(present) < len(distinct)
-    if len(present) + has_missing > MOST_LEVELS:
+    if len(present) + has_missing > MAX_LEVELS:
         raise ValueError(
-            f"Nominal column {name} must have at most {MOST_LEVELS} levels; got {len(present)}. "
+            f"Nominal column {name} must have at most {MAX_LEVELS} levels; got {len(present)}. "
             "Drop it if it identifies rows, or join rare levels."
         )
     labels = np.empty(len(present), dtype=object)

@@ -20,7 +20,7 @@ from bevel.data.tables import align, fill_masked
 from bevel.errors import join_names, wrong_type, wrong_value
 
 __all__ = [
-    "LARGEST_WEIGHT",
+    "MAX_WEIGHT",
     "check_class_weight",
     "mean_and_noise",
     "read_weights",
@@ -30,10 +30,10 @@ __all__ = [
 ]
 
 # Range allowed for the largest weight.
-SMALLEST_WEIGHT, LARGEST_WEIGHT = 1e-15, 1e15
+MIN_WEIGHT, MAX_WEIGHT = 1e-15, 1e15
 # Share of the largest weight to which lighter rows are raised. A billion such rows are negligible
 # beside the largest, and 1e-35 is a normal number in float32, in which weights of nodes are kept.
-SMALLEST_SHARE = 1e-20
+MIN_SHARE = 1e-20
 
 
 def read_weights(
@@ -95,12 +95,12 @@ def check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> No
     As in scikit-learn, a class that is not named has weight 1, and a weight for a class that y does
     not have is taken only when all classes of y are named, as in a fold of a cross-validation.
     """
-    required = f"a number from 0 to {LARGEST_WEIGHT:g}"
+    required = f"a number from 0 to {MAX_WEIGHT:g}"
     remedy = "Weigh a class by 0 to leave its rows out."
     for label, weight in class_weight.items():
         if not isinstance(weight, numbers.Real):
             raise wrong_type(f"class_weight[{label!r}]", required, weight, remedy)
-        if not 0 <= weight <= LARGEST_WEIGHT:  # type: ignore[operator]
+        if not 0 <= weight <= MAX_WEIGHT:  # type: ignore[operator]
             raise wrong_value(f"class_weight[{label!r}]", required, weight, remedy)
     unknown = [repr(label) for label in class_weight if label not in classes]
     unnamed = [repr(label) for label in sorted(classes) if label not in class_weight]
@@ -126,13 +126,13 @@ def settle_weights(weights: Floats, name: str) -> Floats:
             f"{name} must have at least one weight above zero; got zero for every row. Leave it "
             "out to weigh all rows equally."
         )
-    if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+    if not MIN_WEIGHT <= largest <= MAX_WEIGHT:
         raise ValueError(
-            f"{name} must have a largest weight from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}, so "
+            f"{name} must have a largest weight from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}, so "
             f"that sums and squares of weights are finite; got {largest:g}. Divide all weights by "
             "the largest."
         )
-    floor = SMALLEST_SHARE * largest
+    floor = MIN_SHARE * largest
     if ((weights > 0.0) & (weights < floor)).any():
         weights = np.where(weights > 0.0, np.maximum(weights, floor), 0.0)
     return np.ascontiguousarray(weights)

@@ -19,7 +19,7 @@ from bevel import _core
 from bevel._types import Floats
 
 __all__ = [
-    "MOST_KNOTS",
+    "MAX_KNOTS",
     "SCALES",
     "RankScaler",
     "Scaler",
@@ -35,14 +35,14 @@ __all__ = [
 # Rank scalers: a column's values replaced by their ranks among the training rows.
 #
 # Both kinds read a value's rank off a table of knots, the distinct training values with their
-# average ranks. Ranks of training values are exact in columns of up to `MOST_KNOTS` distinct
+# average ranks. Ranks of training values are exact in columns of up to `MAX_KNOTS` distinct
 # values. Beyond, that many are kept, evenly spaced in rank, with both neighbours of values that
 # more than a gap of rows share; every value between two knots is then interpolated linearly. A rank
-# is wrong by less than two gaps, 2n / (MOST_KNOTS - 1): with 200 000 distinct values by 6 ranks of
+# is wrong by less than two gaps, 2n / (MAX_KNOTS - 1): with 200 000 distinct values by 6 ranks of
 # them.
 
 # Exact for all data sets of the papers; half a megabyte a column at most, with its ranks.
-MOST_KNOTS = 65_536
+MAX_KNOTS = 65_536
 
 
 @dataclass(frozen=True, eq=False)
@@ -114,10 +114,10 @@ def _learn_column(values: Floats) -> tuple[Floats, Floats, int, bool]:
     knots, counts = np.unique(present, return_counts=True)
     last = np.cumsum(counts)
     ranks = (2 * last - counts + 1) / 2.0
-    if len(knots) <= MOST_KNOTS:
+    if len(knots) <= MAX_KNOTS:
         return knots, ranks, len(present), True
-    chosen = np.searchsorted(last, np.linspace(1, len(present), MOST_KNOTS))
-    shared = np.flatnonzero(counts > len(present) / (MOST_KNOTS - 1))
+    chosen = np.searchsorted(last, np.linspace(1, len(present), MAX_KNOTS))
+    shared = np.flatnonzero(counts > len(present) / (MAX_KNOTS - 1))
     beside = np.clip([shared - 1, shared, shared + 1], 0, len(knots) - 1)
     chosen = np.unique(np.concatenate([chosen, beside.ravel()]))
     return knots[chosen], ranks[chosen], len(present), False

@@ -14,10 +14,10 @@ from bevel._types import Floats
 from bevel.data.tables import fill_masked
 from bevel.errors import join_names, shorten
 
-__all__ = ["LARGEST_TIME", "SurvivalTarget", "read_survival", "survival_array"]
+__all__ = ["MAX_TIME", "SurvivalTarget", "read_survival", "survival_array"]
 
-LARGEST_TIME = 1e60
-MOST_CAUSES = 255
+MAX_TIME = 1e60
+MAX_CAUSES = 255
 FORMS = (
     "a structured array with a boolean field (event) and a numeric one (time), a tuple "
     "(time, event) or (entry, time, event) of arrays, or a data frame with the columns time and "
@@ -226,12 +226,12 @@ def _read_entry(values: Any, time: Floats) -> Floats | None:
 def _read_cause(values: Any) -> npt.NDArray[np.uint8]:
     cause = np.asarray(values)
     good = cause.dtype.kind in "biuf" and bool(
-        ((cause >= 0) & (cause <= MOST_CAUSES) & (cause == np.floor(cause))).all()
+        ((cause >= 0) & (cause <= MAX_CAUSES) & (cause == np.floor(cause))).all()
     )
     if not good:
         raise ValueError(
             f"The events of competing risks must be whole numbers from 0 (censored) to "
-            f"{MOST_CAUSES}, 1 for the first cause; got {shorten(values)}. Number the causes."
+            f"{MAX_CAUSES}, 1 for the first cause; got {shorten(values)}. Number the causes."
         )
     return np.ascontiguousarray(cause, dtype=np.uint8)
 
@@ -247,10 +247,10 @@ def _read_time(values: Any) -> Floats:
         raise ValueError(
             f"The times of y must be numbers; got {shorten(values)} ({time.dtype}). {REMEDY}"
         ) from None
-    wrong = np.flatnonzero(~((time > 0.0) & (time <= LARGEST_TIME)))
+    wrong = np.flatnonzero(~((time > 0.0) & (time <= MAX_TIME)))
     if len(wrong):
         raise ValueError(
-            f"The times of y must be above 0 and at most {LARGEST_TIME:g}; got "
+            f"The times of y must be above 0 and at most {MAX_TIME:g}; got "
             f"{time[wrong[0]]:g} (row index {wrong[0]}) in {len(wrong)} of {len(time)} rows. Drop "
             "these rows, or measure time from an earlier origin."
         )

@@ -140,7 +140,7 @@ UNITS_PER_DAY = {
     "m": 1440,
     **{unit: 86_400 * 1000**k for k, unit in enumerate(("s", "ms", "us", "ns", "ps", "fs", "as"))},
 }
-LARGEST_DIVISOR = np.iinfo(np.int64).max
+MAX_DIVISOR = np.iinfo(np.int64).max
 
 
 def array_as_days(values: npt.NDArray[Any]) -> Floats:
@@ -149,7 +149,7 @@ def array_as_days(values: npt.NDArray[Any]) -> Floats:
     per_day = UNITS_PER_DAY.get(unit)
     if per_day is None:
         days = _whole_days(values)
-    elif count == 1 and per_day <= LARGEST_DIVISOR:
+    elif count == 1 and per_day <= MAX_DIVISOR:
         # Whole days and the rest apart: nanoseconds since 1970 have more digits than a float.
         whole, rest = np.divmod(values.astype(np.int64), per_day)
         days = whole + rest / float(per_day)
@@ -264,7 +264,7 @@ class Columns:
         return np.asarray(np.isnan(column), dtype=bool)
 
 
-LARGEST_FLOAT = int(np.finfo(np.float64).max)
+MAX_FLOAT = int(np.finfo(np.float64).max)
 _NOMINAL = (nw.String, nw.Categorical, nw.Enum)
 _DATES = (nw.Datetime, nw.Date)
 _UNREADABLE = (nw.Time, nw.Duration, nw.List, nw.Array, nw.Struct, nw.Binary)
@@ -575,7 +575,7 @@ def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
 
 
 def _beyond_floats(values: list[Any], name: str) -> ValueError:
-    row = next(i for i, v in enumerate(values) if not is_missing(v) and abs(v) > LARGEST_FLOAT)
+    row = next(i for i, v in enumerate(values) if not is_missing(v) and abs(v) > MAX_FLOAT)
     return ValueError(
         f"X must hold numbers within the range of floats in column {name}; got "
         f"{shorten(values[row])} (row index {row}). Rescale the column."

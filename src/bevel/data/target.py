@@ -21,7 +21,7 @@ from bevel.data.tables import Columns, align, fill_masked, is_missing
 from bevel.errors import join_names, shorten, wrong_value
 
 __all__ = [
-    "LARGEST_TARGET",
+    "MAX_TARGET",
     "OutputColumns",
     "read_labels",
     "read_numbers",
@@ -34,8 +34,8 @@ __all__ = [
 
 # Fourth powers of targets, times any weight and number of rows, stay finite in float64, for
 # standard deviations of squared errors.
-LARGEST_TARGET = 1e60
-MOST_CLASSES = 65_535
+MAX_TARGET = 1e60
+MAX_CLASSES = 65_535
 
 
 def read_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.int32]]:
@@ -44,9 +44,9 @@ def read_labels(y: Any, n_rows: int) -> tuple[npt.NDArray[Any], npt.NDArray[np.i
     _check_finite(labels)
     check_classification_targets(labels)
     classes, codes = np.unique(labels, return_inverse=True)
-    if len(classes) > MOST_CLASSES:
+    if len(classes) > MAX_CLASSES:
         raise ValueError(
-            f"y must have at most {MOST_CLASSES:,} classes; got {len(classes):,} in {n_rows:,} "
+            f"y must have at most {MAX_CLASSES:,} classes; got {len(classes):,} in {n_rows:,} "
             "rows. If y is a quantity, use ObliqueForestRegressor; if it names rows, choose "
             "another target; else join rare classes."
         )
@@ -70,16 +70,14 @@ def read_numbers(y: Any, n_rows: int) -> npt.NDArray[np.float64]:
     _check_present(numbers)
     _check_finite(numbers)
     largest = int(np.abs(numbers).argmax())
-    if abs(numbers[largest]) > LARGEST_TARGET:
+    if abs(numbers[largest]) > MAX_TARGET:
         raise _too_large(f"{numbers[largest]:g} (row index {largest})")
     return numbers
 
 
 def _too_large(got: object) -> ValueError:
     text = got if isinstance(got, str) else shorten(got)
-    return ValueError(
-        f"y must hold numbers up to {LARGEST_TARGET:g} in size; got {text}. Rescale y."
-    )
+    return ValueError(f"y must hold numbers up to {MAX_TARGET:g} in size; got {text}. Rescale y.")
 
 
 def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
@@ -139,7 +137,7 @@ def _check_finite(values: npt.NDArray[Any]) -> None:
 
 # Reads targets of several outputs: y of shape (n_rows, n_outputs), column by column.
 
-MOST_CLASSES_OF_OUTPUTS = 2**24  # of all outputs together: leaves store class numbers in 32 bits
+MAX_CLASSES_OF_OUTPUTS = 2**24  # of all outputs together: leaves store class numbers in 32 bits
 
 Read = TypeVar("Read")
 
@@ -235,9 +233,9 @@ def read_output_labels(
             f"{join_names(single)}. Leave these columns of y out: they are known already."
         )
     n_classes = np.array([len(labels) for labels in classes], dtype=np.int64)
-    if n_classes.sum() > MOST_CLASSES_OF_OUTPUTS:
+    if n_classes.sum() > MAX_CLASSES_OF_OUTPUTS:
         raise ValueError(
-            f"All outputs together must have at most {MOST_CLASSES_OF_OUTPUTS:,} classes; got "
+            f"All outputs together must have at most {MAX_CLASSES_OF_OUTPUTS:,} classes; got "
             f"{n_classes.sum():,}. Fit fewer outputs at a time."
         )
     codes = np.column_stack([codes for _, codes in read])

@@ -28,7 +28,7 @@ from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
 from bevel.forest.records import FamilyRecord, RotationRecord
-from bevel.projections.families import Member, TableShape
+from bevel.projections.families import ProjectionDraws, TableShape
 from bevel.text.vocabulary import vocabulary_of
 from bevel.training.options import TrainingOptions
 from bevel.training.threads import count_threads
@@ -308,7 +308,7 @@ class PreparedFit:
         How bags are drawn; None if the trees of an earlier fit have other bags.
     values : mapping
         Parameters by name, checked.
-    members : sequence of Member
+    members : sequence of ProjectionDraws
         The projections; empty with `projection="auto"`.
     """
 
@@ -317,17 +317,17 @@ class PreparedFit:
     options: TrainingOptions
     bags: Bags | None
     values: Mapping[str, Any]
-    members: Sequence[Member]
+    members: Sequence[ProjectionDraws]
 
 
-class Grown(NamedTuple):
+class GrownForest(NamedTuple):
     """Trees of a fit, and the record of how they were grown."""
 
     forest: FlatForest
     rotations: RotationRecord | None = None
     families: FamilyRecord | None = None
 
-    def after(self, earlier: FlatForest) -> Grown:
+    def after(self, earlier: FlatForest) -> GrownForest:
         """Return the forest of an earlier fit followed by these trees."""
         return self._replace(forest=join_forests(earlier, self.forest))
 

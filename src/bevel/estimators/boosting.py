@@ -61,7 +61,7 @@ from bevel.projections.families import combines_units, read_projection
 from bevel.scanning import ScannedTable
 from bevel.training.boosting import (
     EARLY_STOPPING_ROWS,
-    FEWEST_ROWS_TO_HOLD_OUT,
+    MIN_ROWS_TO_HOLD_OUT,
     REFIT_FACTOR,
     BoostingFit,
     BoostingOptions,
@@ -69,6 +69,7 @@ from bevel.training.boosting import (
     UserLoss,
     ValidationScorer,
     boost,
+    can_train_in_place,
     choose_learning_rate,
     choose_max_iter,
     choose_refit_rate,
@@ -76,7 +77,6 @@ from bevel.training.boosting import (
     constant_of_least_loss,
     is_clearly_better,
     read_scorer,
-    reads_as_it_lies,
     resolve_directions,
 )
 from bevel.training.options import DescribedColumns, FeatureConstraints, draw_seed, read_constraints
@@ -232,7 +232,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
         scale = self._chosen_scale()
-        if may_view and reads_as_it_lies(self._members(), table.n_rows, table.n_features, scale):
+        if may_view and can_train_in_place(self._members(), table.n_rows, table.n_features, scale):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
@@ -484,7 +484,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             self.max_iter == "auto"
             and self.refit is not False
             and not self.warm_start
-            and n_rows >= FEWEST_ROWS_TO_HOLD_OUT
+            and n_rows >= MIN_ROWS_TO_HOLD_OUT
             and self._measures(target)
         )
 
@@ -844,7 +844,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
 
 # The oblique gradient boosting regressor.
 
-MOST_QUANTILES = 99
+MAX_QUANTILES = 99
 # The spread of targets grows with this power of their mean; for other losses it is constant.
 SPREAD = {"poisson": 0.5, "gamma": 1.0}
 # Share of the residuals that the Huber loss counts by their squares.
@@ -1082,7 +1082,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             return [HUBER_SHARE]
         if not isinstance(self.quantile, Iterable):
             return [0.5 if self.quantile is None else float(self.quantile)]
-        required = f"ascending numbers between 0 and 1, at most {MOST_QUANTILES}"
+        required = f"ascending numbers between 0 and 1, at most {MAX_QUANTILES}"
         remedy = "Write for example [0.1, 0.5, 0.9]."
         try:
             levels = [float(level) for level in self.quantile]
@@ -1090,7 +1090,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             raise wrong_type("quantile", required, self.quantile, remedy) from None
         edges = [0.0, *levels, 1.0]
         ascending = all(low < high for low, high in itertools.pairwise(edges))
-        if not 0 < len(levels) <= MOST_QUANTILES or not ascending:
+        if not 0 < len(levels) <= MAX_QUANTILES or not ascending:
             raise wrong_value("quantile", required, self.quantile, remedy)
         return levels
 

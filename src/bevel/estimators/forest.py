@@ -37,7 +37,7 @@ from bevel.estimators._base import (
     whole_or_not_at_all,
 )
 from bevel.estimators._grown_trees import (
-    Grown,
+    GrownForest,
     PreparedFit,
     TreeEstimator,
     keep_trees,
@@ -55,7 +55,7 @@ from bevel.forest.leaf_rows import collect_leaf_rows
 from bevel.forest.outputs import Outputs
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
 from bevel.forest.quantiles import (
-    KeptTargets,
+    LeafTargets,
     conditional_quantiles,
     interval_levels,
     join_targets,
@@ -78,7 +78,12 @@ from bevel.parameters.forest_parameters import (
     documented,
 )
 from bevel.parameters.parameter import Integer, Parameter
-from bevel.projections.families import Member, combines_units, read_projection, tuned_out_of_bag
+from bevel.projections.families import (
+    ProjectionDraws,
+    combines_units,
+    read_projection,
+    tuned_out_of_bag,
+)
 from bevel.scanning import ScannedTable
 from bevel.training.automatic import SHARED_SCALE, Grower, grow_families, grow_more, plan_families
 from bevel.training.options import (
@@ -193,7 +198,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         self._finish(prepared, grown, before, n_threads)
         return self
 
-    def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[Member]]:
+    def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[ProjectionDraws]]:
         """Parameters of a fit, checked singly and together, and the projections among them."""
         values = self._settings()
         check_each(values, self._parameters)
@@ -206,7 +211,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         self,
         training: tuple[Any, Any, Any],
         values: Mapping[str, Any],
-        members: Sequence[Member],
+        members: Sequence[ProjectionDraws],
         before: FittedForest | None,
         seed: int | None = None,
     ) -> PreparedFit:
@@ -229,7 +234,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         return PreparedFit(dataset, target, options, bags, values, members)
 
     def _finish(
-        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
+        self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
     ) -> None:
         """Set the trees, and the attributes that depend on the training rows."""
         self._remember(prepared, grown, before, n_threads)
@@ -243,7 +248,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             self._fitted = replace(self._fitted, power=power)
 
     def _remember(
-        self, prepared: PreparedFit, grown: Grown, before: FittedForest | None, n_threads: int
+        self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
     ) -> None:
         """Set the fitted forest, before out-of-bag predictions are used."""
         dataset, target, options = prepared.dataset, prepared.target, prepared.options
@@ -326,14 +331,16 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         """Parameters of a fit by name, including those that the user cannot set."""
         return self._own_parameters()
 
-    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+    def _check_combinations(
+        self, values: Mapping[str, Any], members: Sequence[ProjectionDraws]
+    ) -> None:
         """Raise if parameters contradict each other, regardless of the data."""
         check_combinations(values, members)
 
     def _dataset(
         self,
         table: Table,
-        members: Sequence[Member],
+        members: Sequence[ProjectionDraws],
         before: FittedForest | None,
         weights: Floats | None,
     ) -> Dataset:
@@ -344,7 +351,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         counted = None if weights is None or weights.all() else weights > 0.0
         return learn_dataset(table, self.categorical_features, scale, n_threads, counted)
 
-    def _scale_for(self, members: Sequence[Member]) -> str | None:
+    def _scale_for(self, members: Sequence[ProjectionDraws]) -> str | None:
         if self.scale != "auto":
             return self.scale  # type: ignore[no-any-return]
         if not members:
@@ -378,17 +385,19 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         options: TrainingOptions,  # noqa: ARG002
         before: FittedForest | None,  # noqa: ARG002
         n_threads: int,  # noqa: ARG002
-    ) -> KeptTargets | None:
+    ) -> LeafTargets | None:
         """Training targets of the leaves, if they are requested."""
         return None
 
-    def _grow(self, prepared: PreparedFit, before: FittedForest | None, n_threads: int) -> Grown:
+    def _grow(
+        self, prepared: PreparedFit, before: FittedForest | None, n_threads: int
+    ) -> GrownForest:
         """The forest of this fit: the earlier trees, and the new ones."""
         dataset, target, options = prepared.dataset, prepared.target, prepared.options
         n_before = 0 if before is None else before.forest.n_trees
         trees = range(n_before, self.n_estimators)
         if before is not None and not len(trees):
-            return Grown(before.forest, before.rotations, before.families)
+            return GrownForest(before.forest, before.rotations, before.families)
         if options.families == ():
             return self._grow_families(dataset, target, options, before, n_threads)
         grown = self._train(dataset, target, options, trees, n_threads)
@@ -401,8 +410,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         options: TrainingOptions,
         trees: range,
         n_threads: int,
-    ) -> Grown:
-        return Grown(train(dataset, target, options, trees, n_threads, self._progress(trees)))
+    ) -> GrownForest:
+        return GrownForest(train(dataset, target, options, trees, n_threads, self._progress(trees)))
 
     def _grow_families(
         self,
@@ -411,14 +420,14 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         options: TrainingOptions,
         before: FittedForest | None,
         n_threads: int,
-    ) -> Grown:
+    ) -> GrownForest:
         """Grow trees of several families: `projection="auto"`."""
         hard = getattr(self, "voting", "soft") == "hard"
         plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
         grower = Grower(dataset, target, plan.options, n_threads)
         if before is None:
             forest, record = grow_families(grower, plan, self._progress)
-            return Grown(forest, families=record)
+            return GrownForest(forest, families=record)
         if before.families is None:
             raise ValueError(
                 'warm_start with projection="auto" needs trees of an earlier fit with '
@@ -428,7 +437,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         trees = range(before.forest.n_trees, self.n_estimators)
         more = (before.families, trees, self._progress(trees))
         forest, record = grow_more(grower, before.forest, *more)
-        return Grown(forest, families=record)
+        return GrownForest(forest, families=record)
 
     def _progress(self, trees: range, label: str = "growing trees") -> Progress:
         """Progress report of the trees of a fit."""
@@ -562,7 +571,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 def _constrained(
     options: TrainingOptions,
     values: Mapping[str, Any],
-    members: Sequence[Member],
+    members: Sequence[ProjectionDraws],
     table: Table,
     dataset: Dataset,
     target: TrainingTarget,
@@ -598,7 +607,7 @@ def _targets_of(
     options: TrainingOptions,
     first_tree: int,
     n_threads: int,
-) -> KeptTargets:
+) -> LeafTargets:
     X = np.ascontiguousarray(dataset.X)
     bags = Bags(len(X), options.bag_size, options.replace, options.seed)
     leaf_rows = collect_leaf_rows(
@@ -1164,7 +1173,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
 
     def _targets_for(
         self, caller: str, training: tuple[Any, Any, Any], n_threads: int
-    ) -> KeptTargets:
+    ) -> LeafTargets:
         """Kept targets, or those of training rows that are given again."""
         X, y, sample_weight = training
         if X is not None and y is not None:
@@ -1198,7 +1207,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         options: TrainingOptions,
         before: FittedForest | None,
         n_threads: int,
-    ) -> KeptTargets | None:
+    ) -> LeafTargets | None:
         if not self.keep_targets:
             return None
         earlier = None if before is None else before.kept_targets

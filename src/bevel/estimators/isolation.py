@@ -34,7 +34,7 @@ from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, check_each,
 from bevel.parameters.parameter import Parameter
 from bevel.projections import Custom, Gaussian, Patches
 from bevel.projections.families import (
-    Member,
+    ProjectionDraws,
     TableShape,
     combines_units,
     read_projection,
@@ -48,7 +48,7 @@ from bevel.training.trainer import TrainingTarget, train
 FEW_ROWS = 256  # rows that max_samples="auto" draws for a tree
 USUAL_OFFSET = -0.5
 SEED_OF_COLUMNS = 0x9E3779B97F4A7C15  # changes the seed of the bags into that of `max_features`
-FEWEST_COMBINED = 2  # features of a direction that is not along an axis
+MIN_COMBINED = 2  # features of a direction that is not along an axis
 
 
 @savable
@@ -360,12 +360,12 @@ class ObliqueIsolationForest(
         return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
 
 
-def _read_members(projection: Any, n_numeric: int) -> Sequence[Member]:
+def _read_members(projection: Any, n_numeric: int) -> Sequence[ProjectionDraws]:
     """Projections that draw directions without a target."""
     members = read_projection(projection, "auto")
     if not members:  # "auto"
-        n_features = max(1, min(n_numeric, max(FEWEST_COMBINED, math.isqrt(n_numeric))))
-        return [Member(Gaussian(n_features), "auto", by_name=True)]
+        n_features = max(1, min(n_numeric, max(MIN_COMBINED, math.isqrt(n_numeric))))
+        return [ProjectionDraws(Gaussian(n_features), "auto", by_name=True)]
     if any(member.projection.reads_target for member in members):
         raise ValueError(
             "projection must draw directions without a target for an isolation forest; got "

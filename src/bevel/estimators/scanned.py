@@ -15,7 +15,7 @@ from bevel.errors import shorten, wrong_value
 from bevel.estimators._boosted_trees import BoostingWork
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
-from bevel.projections.families import Member, TableShape, read_projection
+from bevel.projections.families import ProjectionDraws, TableShape, read_projection
 from bevel.scanning import ScannedTable
 from bevel.scanning.reading import ReadColumns, ReadTable, read_blocks, read_columns
 from bevel.scanning.store import RowBytes, scratch_bytes
@@ -100,7 +100,10 @@ def fit_over_blocks(
 
 
 def _fit_blocks(
-    estimator: ObliqueForest, read: ReadTable, values: Mapping[str, Any], members: Sequence[Member]
+    estimator: ObliqueForest,
+    read: ReadTable,
+    values: Mapping[str, Any],
+    members: Sequence[ProjectionDraws],
 ) -> None:
     table, levels = read.table, read.table.encoding.levels
     n_nominal = int(np.count_nonzero(levels))
@@ -166,7 +169,7 @@ def _check_forest(values: Mapping[str, Any]) -> None:
         raise wrong_value("class_weight", f'None, "balanced" or a mapping {where}', weights, remedy)
 
 
-def _check_members(members: Sequence[Member]) -> None:
+def _check_members(members: Sequence[ProjectionDraws]) -> None:
     for projection in (member.projection for member in members):
         if not projection.draws_without_rows:
             raise ValueError(
@@ -177,7 +180,7 @@ def _check_members(members: Sequence[Member]) -> None:
             )
 
 
-MOST_ROWS = 2**30
+MAX_ROWS = 2**30
 # Bytes of a row: target twice, weight, gradients, whole numbers and row numbers with their buffers;
 # for each output the prediction, and what the loss stores for it.
 ROW_STATE, OUTPUT_STATE = 90, 16
@@ -313,8 +316,8 @@ def _check_boosting(estimator: ObliqueBoosting, validation: tuple[Any, Any, Any]
 
 
 def _check_rows(n_rows: int) -> None:
-    if n_rows >= MOST_ROWS:
+    if n_rows >= MAX_ROWS:
         raise ValueError(
-            f"Boosting takes tables of less than {MOST_ROWS:,} rows; got {n_rows:,}. Fit an "
+            f"Boosting takes tables of less than {MAX_ROWS:,} rows; got {n_rows:,}. Fit an "
             "ObliqueForest, or a part of the rows."
         )

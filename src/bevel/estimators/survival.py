@@ -29,7 +29,7 @@ from bevel.forest.survival import (
 from bevel.forest.training_rows import OutOfBag
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
-from bevel.projections.families import AUTOMATIC, Member
+from bevel.projections.families import AUTOMATIC, ProjectionDraws
 from bevel.scanning import ScannedTable
 from bevel.training.progress import Callback
 from bevel.training.threads import count_threads
@@ -235,7 +235,9 @@ class ObliqueSurvivalForest(ObliqueForest):
             values["projection"] = default_projection()
         return values
 
-    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+    def _check_combinations(
+        self, values: Mapping[str, Any], members: Sequence[ProjectionDraws]
+    ) -> None:
         super()._check_combinations(values, members)
         if values["split_search"] == "histogram" and values["criterion"] == "log_rank":
             raise ValueError(

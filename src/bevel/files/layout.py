@@ -37,7 +37,7 @@ from bevel.printable import printable
 
 __all__ = [
     "MAGIC",
-    "MOST_DIGITS",
+    "MAX_DIGITS",
     "PRELUDE",
     "SECTION_TYPES",
     "VERSION",
@@ -104,7 +104,7 @@ def _describe(got: object) -> str:
 # JSON without its ambiguities: no NaN or infinities, no repeated keys, no endless numbers.
 
 # Reading an integer takes time that grows with the square of its digits.
-MOST_DIGITS = 4000
+MAX_DIGITS = 4000
 
 
 def write_json(value: Any) -> bytes:
@@ -138,8 +138,8 @@ def _finite(text: str) -> float:
 
 
 def _integer(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise damaged("An integer of the header", f"of at most {MOST_DIGITS} digits", len(text))
+    if len(text) > MAX_DIGITS:
+        raise damaged("An integer of the header", f"of at most {MAX_DIGITS} digits", len(text))
     return int(text)
 
 

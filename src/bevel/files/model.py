@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from bevel._types import Arrays
 from bevel.data.encoding import Encoding
-from bevel.data.nominal import MOST_LEVELS, Levels
+from bevel.data.nominal import MAX_LEVELS, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
 from bevel.files.atomic import write_whole
@@ -96,7 +96,7 @@ __all__ = [
 # Parameters of an estimator in a file: encoded, decoded and validated.
 
 # Threads are counted in 32 bits.
-MOST_JOBS = 2**31 - 1
+MAX_JOBS = 2**31 - 1
 
 
 def encode_parameters(
@@ -182,8 +182,8 @@ def _check(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> No
             "sparse" if boosts else values["projection"], values.get("n_projections", "auto")
         )
     count_threads(values["n_jobs"])
-    if abs(values["n_jobs"] or 0) > MOST_JOBS:
-        raise ValueError(f"n_jobs must be at most {MOST_JOBS}; got {shorten(values['n_jobs'])}.")
+    if abs(values["n_jobs"] or 0) > MAX_JOBS:
+        raise ValueError(f"n_jobs must be at most {MAX_JOBS}; got {shorten(values['n_jobs'])}.")
 
 
 def _check_seed(random_state: object) -> None:
@@ -264,8 +264,8 @@ def _decode_dates(value: object, levels: npt.NDArray[np.int32]) -> frozenset[int
 def _checked(levels: Levels) -> Levels:
     if levels.labels.dtype != object or len(set(levels.labels)) < len(levels.labels):
         raise damaged("Labels of a nominal column", "different objects", "others")
-    if not 1 <= levels.n_codes <= MOST_LEVELS:
-        raise damaged("Levels of a nominal column", f"from 1 to {MOST_LEVELS}", levels.n_codes)
+    if not 1 <= levels.n_codes <= MAX_LEVELS:
+        raise damaged("Levels of a nominal column", f"from 1 to {MAX_LEVELS}", levels.n_codes)
     return levels
 
 
@@ -340,7 +340,7 @@ def _require(holds: bool, what: str) -> None:
         raise damaged("Arrays of the scaler", what, "others")
 
 
-MOST_FEATURES = MOST_ROWS = 2**31 - 1
+MAX_FEATURES = MAX_ROWS = 2**31 - 1
 
 
 @dataclass(frozen=True)
@@ -454,7 +454,7 @@ def read_model(
         raise damaged("header.estimator", " or ".join(kinds), name)
     kind = kinds[name]
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
-    n_features = header.take_count("n_features", 1, MOST_FEATURES)
+    n_features = header.take_count("n_features", 1, MAX_FEATURES)
     fields = _decode_header(header, sections, kind, n_features, layout.version)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
@@ -558,8 +558,8 @@ def _decode_bags(value: object, seed: int | None) -> Bags | None:
     if [type(each) for each in bags] != [int, int, bool]:
         raise damaged("header.bags", "rows, draws and whether with replacement", bags)
     n_rows, n_draws, replace = bags
-    if not 0 <= n_draws <= n_rows or not 1 <= n_rows <= MOST_ROWS:
-        required = f"at most as many draws as rows, which are from 1 to {MOST_ROWS}"
+    if not 0 <= n_draws <= n_rows or not 1 <= n_rows <= MAX_ROWS:
+        required = f"at most as many draws as rows, which are from 1 to {MAX_ROWS}"
         raise damaged("header.bags", required, f"{n_draws} draws from {n_rows} rows")
     if seed is None:
         raise damaged("header.bags", "null without a seed", bags)

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays, Floats
-from bevel.data.survival import LARGEST_TIME, MOST_CAUSES
+from bevel.data.survival import MAX_CAUSES, MAX_TIME
 from bevel.files.columns import Column, decode_column
 from bevel.files.layout import Fields, Sections, check_kind, damaged
 from bevel.files.trees import check_claims
@@ -22,7 +22,7 @@ from bevel.files.values import (
     encode_labels,
     encode_scalar,
 )
-from bevel.forest.additive import LARGEST_BASELINE, LINKS, Additive
+from bevel.forest.additive import LINKS, MAX_BASELINE, Additive
 from bevel.forest.calibration import POWERS
 from bevel.forest.outputs import Outputs
 from bevel.forest.records import (
@@ -67,7 +67,7 @@ __all__ = [
 #         "additive.residuals" and "additive.residual_weights"
 
 FIRST_WITH_RECORD = 4  # version of the format
-MOST_SCORES = 10**9
+MAX_SCORES = 10**9
 RESIDUAL_POWERS = (0.0, 0.5, 1.0)
 
 
@@ -114,7 +114,7 @@ def decode_record(value: object, sections: Sections, is_classifier: bool) -> Boo
     if value is None:
         return None
     fields = Fields(value, "header.additive.record")
-    lengths = [fields.take_count(name, 0, MOST_SCORES) for name in ("n_training", "n_validation")]
+    lengths = [fields.take_count(name, 0, MAX_SCORES) for name in ("n_training", "n_validation")]
     calibration = _decode_calibration(fields.take_any("calibration"), sections)
     fields.finish()
     if is_classifier and calibration is not None:
@@ -132,7 +132,7 @@ def _decode_calibration(value: object, sections: Sections) -> Calibration | None
     if value is None:
         return None
     fields = Fields(value, "header.additive.record.calibration")
-    n_rows = fields.take_count("n_rows", 1, MOST_SCORES)
+    n_rows = fields.take_count("n_rows", 1, MAX_SCORES)
     n_ends = fields.take_count("n_ends", 1, 2)
     is_weighted = fields.take("is_weighted", bool)
     power = float(check_kind("calibration.power", decode_scalar(fields.take_any("power")), float))
@@ -201,8 +201,8 @@ def _check_intervals(record: BoostingRecord | None, link: str) -> None:
 
 def _number(value: object) -> float:
     number = float(check_kind("header.additive.baseline", value, float))
-    if not abs(number) <= LARGEST_BASELINE:
-        raise damaged("header.additive.baseline", f"at most {LARGEST_BASELINE:g} in size", number)
+    if not abs(number) <= MAX_BASELINE:
+        raise damaged("header.additive.baseline", f"at most {MAX_BASELINE:g} in size", number)
     return number
 
 
@@ -239,8 +239,8 @@ def decode_power(header: Fields, version: int, *, averages_classes: bool) -> flo
 
 FIRST_WITH_FAMILIES = 3  # first version of the format with families
 FIRST_WITH_NODE_SIZE = 7  # first version of the format with their min_samples_split
-MOST_FAMILIES = 1000
-MOST_ROWS = 2**31 - 1
+MAX_FAMILIES = 1000
+MAX_ROWS = 2**31 - 1
 
 
 def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, Any] | None:
@@ -282,8 +282,8 @@ def decode_families(
     size = 2
     if version >= FIRST_WITH_NODE_SIZE:
         size = check_kind("families.min_samples_split", fields.take_any("min_samples_split"), int)
-        if not 2 <= size <= MOST_ROWS:
-            raise damaged("families.min_samples_split", f"from 2 to {MOST_ROWS}", size)
+        if not 2 <= size <= MAX_ROWS:
+            raise damaged("families.min_samples_split", f"from 2 to {MAX_ROWS}", size)
     fields.finish()
     if not names:
         raise damaged("families.names", "one or more names", "none")
@@ -306,8 +306,8 @@ def decode_families(
 
 def _list(value: object) -> list[Any]:
     items = check_kind("A field of families", value, list)
-    if len(items) > MOST_FAMILIES:
-        raise damaged("Families", f"at most {MOST_FAMILIES}", len(items))
+    if len(items) > MAX_FAMILIES:
+        raise damaged("Families", f"at most {MAX_FAMILIES}", len(items))
     return items
 
 
@@ -339,7 +339,7 @@ def encode_isolation(isolation: Isolation) -> dict[str, Any]:
 def decode_isolation(header: Fields) -> Isolation:
     """Read and check the field; raises ModelFileError."""
     fields = Fields(header.take("isolation", dict), "header.isolation")
-    n_samples = fields.take_count("n_samples", 1, MOST_ROWS)
+    n_samples = fields.take_count("n_samples", 1, MAX_ROWS)
     offset = fields.take("offset", float)
     fields.finish()
     if not -1.0 <= offset <= 0.0:
@@ -494,11 +494,11 @@ def decode_survival(header: Fields, sections: Sections, version: int) -> Surviva
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
     n_causes = fields.take_count("n_causes") if version >= FIRST_WITH_CAUSES else 1
     fields.finish()
-    if not 1 <= n_causes <= MOST_CAUSES:
-        raise damaged("survival.n_causes", f"from 1 to {MOST_CAUSES}", n_causes)
+    if not 1 <= n_causes <= MAX_CAUSES:
+        raise damaged("survival.n_causes", f"from 1 to {MAX_CAUSES}", n_causes)
     times = sections.take("survival.event_times", "<f8")
     good = len(times) > 0 and bool((times > 0.0).all()) and bool((np.diff(times) > 0.0).all())
-    if not good or not times[-1] <= last_time <= LARGEST_TIME:
+    if not good or not times[-1] <= last_time <= MAX_TIME:
         required = "above 0, ascending, and at most the last time"
         raise damaged("The event times", required, "others")
     return SurvivalRecord(times, float(last_time), n_causes)

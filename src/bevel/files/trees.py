@@ -22,14 +22,14 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel._types import Array, Arrays, Float32s, Floats
-from bevel.data.row_weights import LARGEST_WEIGHT
-from bevel.data.target import LARGEST_TARGET
+from bevel.data.row_weights import MAX_WEIGHT
+from bevel.data.target import MAX_TARGET
 from bevel.errors import ModelFileError
 from bevel.files.columns import Column, decode_column, encode_column, largest_decoded, open_column
 from bevel.files.layout import Fields, Layout, Sections, check_kind, damaged, only_file_errors
 from bevel.forest.flat_forest import FOREST_FIELDS, FlatForest, check_forest
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
-from bevel.forest.quantiles import KeptTargets
+from bevel.forest.quantiles import LeafTargets
 from bevel.forest.records import check_curves
 
 __all__ = [
@@ -437,7 +437,7 @@ TARGET_TYPES: Mapping[str, str] = {
 }
 
 
-def encode_targets(targets: KeptTargets | None, arrays: Arrays) -> dict[str, Any] | None:
+def encode_targets(targets: LeafTargets | None, arrays: Arrays) -> dict[str, Any] | None:
     """The header's field "targets"; parts are put into sections."""
     if targets is None:
         return None
@@ -474,12 +474,12 @@ class FileTargets(FileColumns):
 
     forest: FileForest
 
-    def read(self, forest: FlatForest) -> KeptTargets:
+    def read(self, forest: FlatForest) -> LeafTargets:
         """Read the targets; raises ModelFileError unless all of them are valid."""
         with only_file_errors():
             return self._read(forest)
 
-    def _read(self, forest: FlatForest) -> KeptTargets:
+    def _read(self, forest: FlatForest) -> LeafTargets:
         self.verify()
         limit = check_claims(self.columns)
         value, weight, offset, row = (
@@ -489,9 +489,9 @@ class FileTargets(FileColumns):
         _check_members(forest, offset, row, len(value))
         if len(weight) and not (weight[row] > 0).all():
             raise damaged("target_weight", "above 0 for rows in leaves", "0")
-        return KeptTargets(value, weight, offset, row)
+        return LeafTargets(value, weight, offset, row)
 
-    def load(self, forest: FlatForest) -> KeptTargets:
+    def load(self, forest: FlatForest) -> LeafTargets:
         """Read the targets from a copy of the file in memory, which cannot change."""
         return self.in_memory().read(forest)
 
@@ -501,13 +501,13 @@ class FileTargets(FileColumns):
 
 
 def _check_rows(value: npt.NDArray[np.float64], weight: npt.NDArray[np.float64]) -> None:
-    if not ((np.abs(value) <= LARGEST_TARGET).all() and (value[1:] >= value[:-1]).all()):
-        required = f"finite numbers that ascend, up to {LARGEST_TARGET:g} in size"
+    if not ((np.abs(value) <= MAX_TARGET).all() and (value[1:] >= value[:-1]).all()):
+        required = f"finite numbers that ascend, up to {MAX_TARGET:g} in size"
         raise damaged("target_value", required, "others")
     if len(weight) not in (0, len(value)):
         raise damaged("target_weight", f"none or {len(value)} numbers", len(weight))
-    if not ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all():
-        raise damaged("target_weight", f"finite numbers from 0 to {LARGEST_WEIGHT:g}", "others")
+    if not ((weight >= 0) & (weight <= MAX_WEIGHT)).all():
+        raise damaged("target_weight", f"finite numbers from 0 to {MAX_WEIGHT:g}", "others")
 
 
 def _check_members(

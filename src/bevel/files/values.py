@@ -20,7 +20,7 @@ from bevel import projections
 from bevel._types import Arrays
 from bevel.errors import ModelFileError, shorten
 from bevel.files.layout import (
-    MOST_DIGITS,
+    MAX_DIGITS,
     ROOM,
     ROOM_FACTOR,
     SECTION_TYPES,
@@ -30,7 +30,7 @@ from bevel.files.layout import (
     damaged,
 )
 from bevel.projections.base import Projection
-from bevel.projections.custom import LostFunction, lose_function
+from bevel.projections.custom import MissingFunction, lose_function
 
 __all__ = [
     "NUMBERS",
@@ -66,18 +66,18 @@ __all__ = [
 NUMBERS = re.compile(r"\|b1|\|[iu]1|[<>](?:[iu][248]|f[248])")
 _UNIT = r"\[(?:Y|M|W|D|h|m|s|ms|us|ns|ps|fs|as)\]"
 TIMES = re.compile(rf"[<>](?:M8{_UNIT}|m8(?:{_UNIT})?)")
-_LARGEST_INTEGER = 10 ** (MOST_DIGITS - 1)
+_MAX_INTEGER = 10 ** (MAX_DIGITS - 1)
 _UNUSUAL = {"nan": math.nan, "inf": math.inf, "-inf": -math.inf}
 
 
 # Most values of equal hash in a table: with many of them lookups are as slow as in a list.
-MOST_ALIKE = 256
+MAX_ALIKE = 256
 
 
 def has_many_alike(values: Iterable[object]) -> bool:
     """Whether too many values have the same hash; lists, which have none, do not count."""
     times = Counter(hash(value) for value in values if not isinstance(value, list | dict))
-    return max(times.values(), default=0) > MOST_ALIKE
+    return max(times.values(), default=0) > MAX_ALIKE
 
 
 class UnstorableError(TypeError):
@@ -94,7 +94,7 @@ def encode_scalar(value: Any) -> Any:
     kind = type(value)
     if value is None or kind in (bool, str):
         return value
-    if kind is int and abs(value) < _LARGEST_INTEGER:
+    if kind is int and abs(value) < _MAX_INTEGER:
         return value
     if kind is float:
         return value if math.isfinite(value) else {"float": str(value)}
@@ -257,8 +257,8 @@ def _text(dtype: str, values: list[Any], name: str, sections: Sections) -> npt.N
 #             "rows": "parameter.1", "columns": "parameter.2"}}
 
 # A few bytes may describe a matrix of any size without entries, whose shape costs memory.
-LARGEST_SIDE = 2**22
-MOST_AXES = 32
+MAX_SIDE = 2**22
+MAX_AXES = 32
 _FORMATS = ("csr", "csc", "coo")
 _CLASSES = {"array": sp.coo_array, "matrix": sp.coo_matrix}
 
@@ -281,7 +281,7 @@ def decode_array(value: object, sections: Sections) -> npt.NDArray[Any]:
 
 def encode_sparse(matrix: Any, arrays: Arrays) -> dict[str, Any]:
     """Put the entries of a sparse matrix into sections; other formats become columns (csc)."""
-    if matrix.ndim != 2 or max(matrix.shape) > LARGEST_SIDE:
+    if matrix.ndim != 2 or max(matrix.shape) > MAX_SIDE:
         raise UnstorableError(matrix)
     entries = matrix.tocoo()
     return {
@@ -305,8 +305,8 @@ def decode_sparse(value: object, sections: Sections) -> Any:
     fields.finish()
     if form not in _FORMATS or family not in _CLASSES:
         raise damaged("A sparse matrix", "an array or matrix in csr, csc or coo", form)
-    if len(shape) != 2 or max(shape) > LARGEST_SIDE:
-        raise damaged("The shape of a sparse matrix", f"two sides up to {LARGEST_SIDE}", str(shape))
+    if len(shape) != 2 or max(shape) > MAX_SIDE:
+        raise damaged("The shape of a sparse matrix", f"two sides up to {MAX_SIDE}", str(shape))
     sections.claim("The shape of a sparse matrix", 8 * (2 + shape[0] + shape[1]))
     for name, places, side in (("row", rows, shape[0]), ("column", columns, shape[1])):
         if len(places) and not (places.min() >= 0 and places.max() < side):
@@ -325,8 +325,8 @@ def _put(numbers: npt.NDArray[Any], arrays: Arrays) -> str:
 
 def _read_shape(shape: list[Any]) -> list[int]:
     sides = [check_kind("A side of an array", side, int) for side in shape]
-    if len(sides) > MOST_AXES or any(not 0 <= side < 2**63 for side in sides):
-        raise damaged("The shape of an array", f"at most {MOST_AXES} sides from 0", shape)
+    if len(sides) > MAX_AXES or any(not 0 <= side < 2**63 for side in sides):
+        raise damaged("The shape of an array", f"at most {MAX_AXES} sides from 0", shape)
     return sides
 
 
@@ -343,7 +343,7 @@ def _read_shape(shape: list[Any]) -> list[int]:
 # Projections are found by name in a fixed table; nothing is ever imported or called by name.
 
 # A list of pairs of a projection and its settings needs six.
-MOST_LEVELS = 12
+MAX_LEVELS = 12
 
 _PROJECTIONS: dict[str, type[Projection]] = {
     name: getattr(projections, name) for name in projections.__all__ if name != "Projection"
@@ -362,7 +362,7 @@ def encode_value(value: Any, arrays: Arrays, level: int = 0) -> Any:
     level : int, default=0
         Number of containers around the value.
     """
-    if level > MOST_LEVELS:
+    if level > MAX_LEVELS:
         raise UnstorableError(value)
 
     def inner(part: Any) -> Any:
@@ -378,7 +378,7 @@ def encode_value(value: Any, arrays: Arrays, level: int = 0) -> Any:
         return {"dict": [[inner(key), inner(part)] for key, part in value.items()]}
     if isinstance(value, Projection):
         return {"projection": _encode_projection(value, arrays, level)}
-    if isinstance(value, LostFunction):
+    if isinstance(value, MissingFunction):
         return {"function": value.name}
     if sp.issparse(value):
         return {"sparse": encode_sparse(value, arrays)}
@@ -415,8 +415,8 @@ def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
     level : int, default=0
         Number of containers around the value.
     """
-    if level > MOST_LEVELS:
-        raise damaged("A value of the header", f"of at most {MOST_LEVELS} levels", "a deeper one")
+    if level > MAX_LEVELS:
+        raise damaged("A value of the header", f"of at most {MAX_LEVELS} levels", "a deeper one")
 
     def inner(part: object) -> Any:
         return decode_value(part, sections, level + 1)
@@ -442,7 +442,7 @@ def decode_value(value: object, sections: Sections, level: int = 0) -> Any:
         case "projection":
             return _decode_projection(content, sections, level)
         case "function":
-            return LostFunction(check_kind("The name of a function", content, str))
+            return MissingFunction(check_kind("The name of a function", content, str))
     return decode_scalar(value)
 
 

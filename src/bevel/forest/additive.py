@@ -15,17 +15,17 @@ from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.records import BoostingRecord
 
 __all__ = [
-    "LARGEST_BASELINE",
     "LINKS",
-    "MOST_EXPONENT",
+    "MAX_BASELINE",
+    "MAX_EXPONENT",
     "Additive",
     "AdditiveRowPredictor",
     "add_trees",
 ]
 
 # Positive means are between 1e-100 and 1e100, in training too (kMostExponent in losses.h).
-MOST_EXPONENT = 230.0
-LARGEST_BASELINE = 1e65  # the limit of leaf values in files
+MAX_EXPONENT = 230.0
+MAX_BASELINE = 1e65  # the limit of leaf values in files
 
 LINKS = ("identity", "exponential", "sorted", "logistic", "softmax")
 
@@ -62,7 +62,7 @@ class Additive:
         if self.link == "sorted":
             return np.sort(raw, axis=1)
         if self.link == "exponential":
-            return exponentials(np.clip(raw[:, 0], -MOST_EXPONENT, MOST_EXPONENT))
+            return exponentials(np.clip(raw[:, 0], -MAX_EXPONENT, MAX_EXPONENT))
         return raw[:, 0]
 
     def probabilities(self, raw: Floats) -> Floats:

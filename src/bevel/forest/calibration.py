@@ -21,7 +21,7 @@ __all__ = ["POWERS", "choose_power", "power_losses", "power_of_least_loss", "rai
 # Multiples of one half: products and square roots have the same bits on every machine.
 POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 # Lower probabilities count as this one, so that a few rows do not decide alone.
-LEAST_PROBABILITY = 1e-3
+MIN_PROBABILITY = 1e-3
 # Differences of fewer standard errors are ignored (docs/design/automatic_families.md).
 TOLERANCE = 0.5
 
@@ -122,4 +122,4 @@ def power_of_least_loss(losses: Floats, weights: Floats | None = None) -> float:
 def _row_losses(shares: Floats, truth: npt.NDArray[np.integer], power: float) -> Floats:
     raised = raise_to_power(np.array(shares, order="C"), power)
     own = raised[np.arange(len(truth)), truth]
-    return np.asarray(-np.log(np.maximum(own, LEAST_PROBABILITY)))
+    return np.asarray(-np.log(np.maximum(own, MIN_PROBABILITY)))

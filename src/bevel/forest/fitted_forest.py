@@ -22,7 +22,7 @@ from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.outputs import Outputs, forest_of_output
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.quantiles import KeptTargets
+from bevel.forest.quantiles import LeafTargets
 from bevel.forest.records import FamilyRecord, Isolation, RotationRecord, SurvivalRecord
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
@@ -49,7 +49,7 @@ class Predictor(Protocol):
 class StoredTargets(Protocol):
     """Kept targets in a file, which are read when they are first needed."""
 
-    def load(self, forest: FlatForest) -> KeptTargets:
+    def load(self, forest: FlatForest) -> LeafTargets:
         """The targets, read and checked."""
 
 
@@ -77,7 +77,7 @@ class FittedForest:
         As given to the estimator.
     tuned_out_of_bag : str
         The projection that chose its penalties on out-of-bag rows; empty if none did.
-    targets : KeptTargets, StoredTargets or None
+    targets : LeafTargets, StoredTargets or None
         Training targets of the leaves, if they were kept.
     rotations : RotationRecord or None
         Record of a regularised rotation ensemble.
@@ -105,7 +105,7 @@ class FittedForest:
     seed: int | None
     class_weight: Any = None
     tuned_out_of_bag: str = ""
-    targets: KeptTargets | StoredTargets | None = None
+    targets: LeafTargets | StoredTargets | None = None
     rotations: RotationRecord | None = None
     additive: Additive | None = None
     families: FamilyRecord | None = None
@@ -136,9 +136,9 @@ class FittedForest:
         return self.feature_names or tuple(f"x{feature}" for feature in range(self.n_features))
 
     @property
-    def kept_targets(self) -> KeptTargets | None:
+    def kept_targets(self) -> LeafTargets | None:
         """Training targets of the leaves, read from the file if need be."""
-        if self.targets is None or isinstance(self.targets, KeptTargets):
+        if self.targets is None or isinstance(self.targets, LeafTargets):
             return self.targets
         return self.targets.load(self.forest)
 

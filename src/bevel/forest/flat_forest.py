@@ -141,7 +141,7 @@ def _bytes(count: int) -> str:
 # `FOREST_FIELDS` has the lengths and types of all arrays.
 
 MISSING_LEFT, CATEGORY_NODE = 1, 2  # bits of `flags`
-MOST_SHOWN = 2000  # nodes of a tree that is printed
+MAX_SHOWN = 2000  # nodes of a tree that is printed
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -447,7 +447,7 @@ class TreeView:
     def __str__(self) -> str:
         if "vocabulary" not in vars(self.forest):
             return repr(self)
-        rules = self.rules(max_nodes=MOST_SHOWN)
+        rules = self.rules(max_nodes=MAX_SHOWN)
         hidden = self.n_nodes - len(rules)
         more = f"\n… {hidden:,} more nodes: print rules() to read them all" if hidden else ""
         return f"{rules}{more}"

@@ -89,7 +89,7 @@ def _sums(place: npt.NDArray[np.integer[Any]], amount: Floats, n_places: int) ->
 
 # Signs of splits: whether the prediction rises or falls along each feature.
 
-NODES_AT_ONCE, MOST_MEANS = 2**15, 2**20  # limits of a batch of small trees
+NODES_AT_ONCE, MAX_MEANS = 2**15, 2**20  # limits of a batch of small trees
 
 
 class SplitSigns(NamedTuple):
@@ -157,7 +157,7 @@ def _add_trees(forest: FlatForest, trees: range, net: Floats, total: Floats) -> 
     shares = _shares_of_features(forest, trees, first + split, tree[split])
     if forest.n_classes == 0:
         own = (trees.start + tree[split]) % len(net)
-    step = max(1, MOST_MEANS // len(right)) if forest.n_classes else 1
+    step = max(1, MAX_MEANS // len(right)) if forest.n_classes else 1
     for start in range(0, len(net), step):
         some = slice(start, min(start + step, len(net)))
         means = _node_means(forest, slice(first, end), weight, root, some)

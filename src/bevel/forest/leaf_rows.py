@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Ints32, Ints64, Target
-from bevel.data.row_weights import SMALLEST_SHARE
+from bevel.data.row_weights import MIN_SHARE
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.predictor import PackedPredictor
@@ -110,7 +110,7 @@ def _weights(
     size = np.zeros(len(row))  # logarithms: products over many outputs may be beyond all floats
     for labels in balanced.T:
         size += np.log(np.maximum(1, np.bincount(labels, counts)))[labels[row]]
-    return np.asarray(np.exp(np.maximum(size.min() - size, np.log(SMALLEST_SHARE))) * own)
+    return np.asarray(np.exp(np.maximum(size.min() - size, np.log(MIN_SHARE))) * own)
 
 
 def agrees_with_leaves(forest: FlatForest, leaf_rows: LeafRows, target: Target) -> bool:

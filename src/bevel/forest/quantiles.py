@@ -16,14 +16,14 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Floats
-from bevel.data.row_weights import LARGEST_WEIGHT
+from bevel.data.row_weights import MAX_WEIGHT
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.flat_forest import FlatForest, gather
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
 
 __all__ = [
-    "KeptTargets",
+    "LeafTargets",
     "blocks_of_rows",
     "conditional_quantiles",
     "interval_levels",
@@ -37,7 +37,7 @@ __all__ = [
 
 
 @dataclass(frozen=True, eq=False)
-class KeptTargets:
+class LeafTargets:
     """Training targets, ascending, and which of them are in each leaf.
 
     Attributes
@@ -57,7 +57,7 @@ class KeptTargets:
     offset: npt.NDArray[np.int64]
     row: npt.NDArray[np.int32]
 
-    def __reduce__(self) -> tuple[Callable[..., KeptTargets], tuple[Any, ...]]:
+    def __reduce__(self) -> tuple[Callable[..., LeafTargets], tuple[Any, ...]]:
         """Pickle what the constructor takes, without what follows from it."""
         return _restored, tuple(getattr(self, field.name) for field in fields(self))
 
@@ -75,11 +75,11 @@ class KeptTargets:
         return LeafRows(self.offset, self.row, weight, len(self.value))
 
 
-def _restored(*values: Any) -> KeptTargets:
+def _restored(*values: Any) -> LeafTargets:
     """Targets from a pickle or a state; ValueError if members are not among them, or not finite."""
-    targets = KeptTargets(*values)
+    targets = LeafTargets(*values)
     weight = targets.weight
-    sound = np.isfinite(targets.value).all() and ((weight >= 0) & (weight <= LARGEST_WEIGHT)).all()
+    sound = np.isfinite(targets.value).all() and ((weight >= 0) & (weight <= MAX_WEIGHT)).all()
     offset, row, n_rows = targets.offset, targets.row, len(targets.value)
     rises = offset[0] == 0 and offset[-1] == len(row) and bool((np.diff(offset) >= 0).all())
     within = len(row) == 0 or (row.min() >= 0 and row.max() < n_rows)
@@ -91,7 +91,7 @@ def _restored(*values: Any) -> KeptTargets:
     return targets
 
 
-def keep_targets(leaf_rows: LeafRows, target: Floats, weights: Floats | None) -> KeptTargets:
+def keep_targets(leaf_rows: LeafRows, target: Floats, weights: Floats | None) -> LeafTargets:
     """Targets of the rows in each leaf.
 
     Parameters
@@ -104,43 +104,43 @@ def keep_targets(leaf_rows: LeafRows, target: Floats, weights: Floats | None) ->
         Weights of the training rows.
     """
     weight = np.empty(0) if weights is None else weights
-    return _ascending(KeptTargets(target, weight, leaf_rows.offset, leaf_rows.row))
+    return _ascending(LeafTargets(target, weight, leaf_rows.offset, leaf_rows.row))
 
 
-def _ascending(targets: KeptTargets) -> KeptTargets:
+def _ascending(targets: LeafTargets) -> LeafTargets:
     """Renumber the rows by ascending target."""
     order = targets.value.argsort(kind="stable")
     rank = np.empty(len(order), np.int32)
     rank[order] = np.arange(len(order), dtype=np.int32)
     weight = targets.weight[order] if len(targets.weight) else targets.weight
-    return KeptTargets(targets.value[order], weight, targets.offset, rank[targets.row])
+    return LeafTargets(targets.value[order], weight, targets.offset, rank[targets.row])
 
 
 def take_targets(
-    targets: KeptTargets, forest: FlatForest, trees: npt.NDArray[np.int64]
-) -> KeptTargets:
+    targets: LeafTargets, forest: FlatForest, trees: npt.NDArray[np.int64]
+) -> LeafTargets:
     """Targets of some of the trees of `forest`, in the given order."""
     nodes, _ = gather(forest.tree_offset, trees)
     members, offset = gather(targets.offset, nodes)
-    return KeptTargets(targets.value, targets.weight, offset, targets.row[members])
+    return LeafTargets(targets.value, targets.weight, offset, targets.row[members])
 
 
-def join_targets(first: KeptTargets, second: KeptTargets) -> KeptTargets:
+def join_targets(first: LeafTargets, second: LeafTargets) -> LeafTargets:
     """Targets of two forests that are joined, which may have been grown on different rows."""
     offset = np.concatenate((first.offset[:-1], first.offset[-1] + second.offset))
     if _same(first.value, second.value) and _same(first.weight, second.weight):
         row = np.concatenate((first.row, second.row))
-        return KeptTargets(first.value, first.weight, offset, row)
+        return LeafTargets(first.value, first.weight, offset, row)
     value = np.concatenate((first.value, second.value))
     row = np.concatenate((first.row, second.row + np.int32(len(first.value))))
-    return _ascending(KeptTargets(value, _join_weights(first, second), offset, row))
+    return _ascending(LeafTargets(value, _join_weights(first, second), offset, row))
 
 
 def _same(one: Floats, other: Floats) -> bool:
     return np.array_equal(one, other)
 
 
-def _join_weights(first: KeptTargets, second: KeptTargets) -> Floats:
+def _join_weights(first: LeafTargets, second: LeafTargets) -> Floats:
     if len(first.weight) == len(second.weight) == 0:
         return first.weight
     weights = (t.weight if len(t.weight) else np.ones(len(t.value)) for t in (first, second))
@@ -175,7 +175,7 @@ def interval_levels(coverage: float) -> Floats:
 
 def conditional_quantiles(
     predictor: PackedPredictor,
-    targets: KeptTargets,
+    targets: LeafTargets,
     X: npt.NDArray[np.float32],
     levels: Floats,
     n_threads: int,
@@ -187,7 +187,7 @@ def conditional_quantiles(
     ----------
     predictor : PackedPredictor
         The forest.
-    targets : KeptTargets
+    targets : LeafTargets
         Training targets in its leaves.
     X : ndarray of float32, shape (n, p)
         Rows, encoded.

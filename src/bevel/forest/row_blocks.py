@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import itertools
 
-__all__ = ["MOST_VALUES", "row_blocks"]
+__all__ = ["MAX_VALUES", "row_blocks"]
 
-MOST_VALUES = 2_000_000  # of a block; 16 MB as float64
+MAX_VALUES = 2_000_000  # of a block; 16 MB as float64
 
 
 def row_blocks(n_rows: int, values_per_row: int, first: int = 0) -> list[slice]:
-    """Consecutive rows in as few blocks of `MOST_VALUES` values as there can be.
+    """Consecutive rows in as few blocks of `MAX_VALUES` values as there can be.
 
     Parameters
     ----------
@@ -24,7 +24,7 @@ def row_blocks(n_rows: int, values_per_row: int, first: int = 0) -> list[slice]:
     first : int, default=0
         Number of the first row.
     """
-    size = max(1, MOST_VALUES // max(1, values_per_row))
+    size = max(1, MAX_VALUES // max(1, values_per_row))
     n_blocks = max(1, -(-n_rows // size))
     bounds = [first + n_rows * i // n_blocks for i in range(n_blocks + 1)]
     return [slice(*pair) for pair in itertools.pairwise(bounds)]

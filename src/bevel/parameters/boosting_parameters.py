@@ -8,16 +8,16 @@ from dataclasses import replace
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     CONSTRAINT_PARAMETERS,
-    MOST_MODELS,
+    MAX_MODELS,
 )
 from bevel.parameters.parameter import (
     Flag,
     Function,
+    InstanceOf,
     Integer,
     NoneOption,
     Number,
     Parameter,
-    Special,
     StrOptions,
 )
 
@@ -36,7 +36,7 @@ _SCHEDULE = [
     Parameter(
         "max_iter",
         "auto",
-        [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
+        [StrOptions(("auto",)), Integer(1, MAX_MODELS)],
         "Largest number of iterations; with three classes and more each grows a tree per class. "
         '"auto" is 1000 with early stopping, 600 where an iteration has several trees; without '
         "early stopping, 10 over the learning rate in classification and 50 over it in regression.",
@@ -48,7 +48,7 @@ _TREES = [
     Parameter(
         "projection",
         "auto",
-        [Special('"auto", a name, an object of bevel.projections, or a list of them')],
+        [InstanceOf('"auto", a name, an object of bevel.projections, or a list of them')],
         "Where the directions come from that splits cut along. They are drawn once for each "
         'iteration, for all nodes of its trees. "auto": all single features and sparse '
         "combinations, side by side; a regression with validation rows tries single features alone "
@@ -59,7 +59,7 @@ _TREES = [
     Parameter(
         "n_projections",
         "auto",
-        [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
+        [InstanceOf('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
         'Directions drawn for each iteration, where p counts all columns. "auto" takes all single '
         "features, and combinations by the number of rows and columns.",
     ),
@@ -128,7 +128,7 @@ _STOPPING = [
         "loss",
         [
             NoneOption(),
-            Special('"loss" or a scorer or its name', str),
+            InstanceOf('"loss" or a scorer or its name', str),
             Function("(estimator, X, y)"),
         ],
         'What is compared on validation rows: "loss", or a scorer of scikit-learn or its name, '
@@ -211,7 +211,7 @@ _CLASSIFIER = [
     Parameter(
         "class_weight",
         None,
-        [NoneOption(), StrOptions(("balanced",)), Special("a dict", Mapping)],
+        [NoneOption(), StrOptions(("balanced",)), InstanceOf("a dict", Mapping)],
         'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
         "inversely to their frequency. In a dict, classes without a weight have weight 1.",
     ),
@@ -239,7 +239,7 @@ _REGRESSOR = [
     Parameter(
         "quantile",
         None,
-        [NoneOption(), Number("(0, 1)"), Special("an ascending list of such numbers", Iterable)],
+        [NoneOption(), Number("(0, 1)"), InstanceOf("an ascending list of such numbers", Iterable)],
         'Which quantile to predict with `loss="quantile"`; with a list all of them at once, which '
         "do not cross.",
         "Use for example 0.9 or [0.1, 0.5, 0.9].",

@@ -16,13 +16,13 @@ from bevel.data.scaling import SCALES
 from bevel.parameters.parameter import (
     ATTRIBUTES,
     Flag,
+    Float,
     Function,
+    InstanceOf,
     Integer,
     NoneOption,
     Number,
     Parameter,
-    Real,
-    Special,
     StrOptions,
 )
 from bevel.training.options import CLASS_CRITERIA, NUMBER_CRITERIA
@@ -32,7 +32,7 @@ __all__ = [
     "CLASSIFIER_PARAMETERS",
     "CONSTRAINT_PARAMETERS",
     "ISOLATION_PARAMETERS",
-    "MOST_MODELS",
+    "MAX_MODELS",
     "PURITY",
     "REGRESSOR_PARAMETERS",
     "ROTATION_CLASSIFIER_PARAMETERS",
@@ -56,7 +56,7 @@ CONSTRAINT_PARAMETERS = [
     Parameter(
         "monotonic_cst",
         None,
-        [NoneOption(), Special("1, -1 or 0 for each column, or a dict by name")],
+        [NoneOption(), InstanceOf("1, -1 or 0 for each column, or a dict by name")],
         "1 for columns that predictions must not fall with, -1 for those they must not rise with, "
         "0 for the others; or a dict with the constrained columns by name. Holds for the predicted "
         "value, and with two classes for the probability of the second one. Missing values are "
@@ -68,7 +68,7 @@ CONSTRAINT_PARAMETERS = [
         None,
         [
             NoneOption(),
-            Special('"pairwise", "no_interactions", or a sequence of sets of columns'),
+            InstanceOf('"pairwise", "no_interactions", or a sequence of sets of columns'),
         ],
         "Sets of columns, by position or name, that may be combined in a direction and follow each "
         "other on a path; columns that no set names form one more. "
@@ -79,13 +79,13 @@ CONSTRAINT_PARAMETERS = [
 
 
 # Trees, or models of an ensemble: their number alone, without any splits, takes 1 GB.
-MOST_MODELS = 10**6
+MAX_MODELS = 10**6
 
 _FOREST = [
     Parameter(
         "n_estimators",
         300,
-        [Integer(1, MOST_MODELS)],
+        [Integer(1, MAX_MODELS)],
         "Number of trees. More of them steady the result and do not overfit; training, "
         "prediction and memory grow in proportion.",
         "Use 100 to 1000.",
@@ -93,7 +93,7 @@ _FOREST = [
     Parameter(
         "projection",
         "auto",
-        [Special("a name, an object of bevel.projections, or a list of them")],
+        [InstanceOf("a name, an object of bevel.projections, or a list of them")],
         'Where candidate directions come from. "auto" lets several families share the trees by '
         "their out-of-bag results, see `families_`. "
         '"axis" gives Breiman\'s random forest; "sparse", '
@@ -106,7 +106,7 @@ _FOREST = [
     Parameter(
         "n_projections",
         "auto",
-        [Special('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
+        [InstanceOf('"auto", an integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k"')],
         'Candidates drawn at each node, where p counts all columns. "auto" is √p for "axis", '
         '"gaussian" and "rotation" (p/3 in regression), √(Kp) for the K views of "multirotation", '
         'p for "sparse", "combination", "principal" and patches, and one model per node for those '
@@ -152,7 +152,7 @@ _SPLITS = [
     Parameter(
         "min_samples_split",
         "auto",
-        [StrOptions(("auto",)), Integer(2), Real("(0, 1]")],
+        [StrOptions(("auto",)), Integer(2), Float("(0, 1]")],
         "Distinct rows a node needs to be split; a float is a share of the training rows. "
         '"auto": 2, but with `projection="auto"` 2, 5, 12, 32 or 80, whichever is best out of bag '
         "(see `families_`).",
@@ -160,7 +160,7 @@ _SPLITS = [
     Parameter(
         "min_samples_leaf",
         1,
-        [Integer(1), Real("(0, 1)")],
+        [Integer(1), Float("(0, 1)")],
         "Distinct rows each side of a split must keep; a float is a share of the training rows.",
     ),
     Parameter(
@@ -205,7 +205,7 @@ _BAGS = [
     Parameter(
         "max_samples",
         None,
-        [NoneOption(), Integer(1), Real("(0, 1]")],
+        [NoneOption(), Integer(1), Float("(0, 1]")],
         "Rows drawn for a bag; a float is a share of the training rows. None draws n rows with "
         "replacement, or 0.632 n without, which is the expected number of distinct rows of the "
         "former.",
@@ -233,7 +233,7 @@ _DATA = [
     Parameter(
         "categorical_features",
         "from_dtype",
-        [Special('"from_dtype", None, indices, names or a mask')],
+        [InstanceOf('"from_dtype", None, indices, names or a mask')],
         'Nominal columns, split by subsets of their levels. "from_dtype" takes text, categorical '
         "and mixed object columns of data frames; otherwise a list of indices or names or a "
         "boolean mask, or None. A level not seen in training follows the heavier child.",
@@ -260,7 +260,7 @@ _RUN = [
     Parameter(
         "random_state",
         None,
-        [Special("None, an integer or a RandomState")],
+        [InstanceOf("None, an integer or a RandomState")],
         "Seed of all random choices; an integer makes fit repeatable, bit for bit.",
     ),
     Parameter(
@@ -308,8 +308,8 @@ _CLASSIFIER = [
         [
             NoneOption(),
             StrOptions(("balanced", "balanced_subsample")),
-            Special("a dict", Mapping),
-            Special("a list of dicts", list),
+            InstanceOf("a dict", Mapping),
+            InstanceOf("a list of dicts", list),
         ],
         'Weights of the classes, multiplied into the sample weights. "balanced" weighs classes '
         'inversely to their frequency; "balanced_subsample" does so within each bag. In a dict, '
@@ -366,7 +366,7 @@ _ROTATIONS = [
     Parameter(
         "n_rotations",
         "auto",
-        [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
+        [StrOptions(("auto",)), Integer(1, MAX_MODELS)],
         'R, the number of rotations; the first is the identity. "auto" is 100, or fewer where more '
         "than half of the trees would be in micro-forests.",
         'Use 20 to 100, or "auto".',
@@ -374,7 +374,7 @@ _ROTATIONS = [
     Parameter(
         "n_micro_trees",
         "auto",
-        [StrOptions(("auto",)), Integer(1, MOST_MODELS)],
+        [StrOptions(("auto",)), Integer(1, MAX_MODELS)],
         "U, the trees of the micro-forest by which a rotation is evaluated; less than M/R. "
         '"auto" is 10, or a tenth of fewer than 100 trees.',
         'Use 10 to 20, or "auto".',
@@ -445,7 +445,7 @@ _GINI = replace(
 _SPLIT_SIZE = Parameter(
     "min_samples_split",
     2,
-    [Integer(2), Real("(0, 1]")],
+    [Integer(2), Float("(0, 1]")],
     "Distinct rows a node needs to be split; a float is a share of the training rows.",
 )
 _ROTATED_SPLITS = [_SPLIT_SIZE if p.name == "min_samples_split" else p for p in _SPLITS]
@@ -504,7 +504,7 @@ ISOLATION_PARAMETERS = _by_name(
     Parameter(
         "projection",
         "auto",
-        [Special("a name, an object of bevel.projections, or a list of them")],
+        [InstanceOf("a name, an object of bevel.projections, or a list of them")],
         "Where the one direction of a node comes from; it must not look at a target. "
         '"auto" combines √p features, at least two, with normal coefficients; '
         "`P.Gaussian(n_features=1.0)` all of them, which is the extended isolation forest at full "
@@ -514,7 +514,7 @@ ISOLATION_PARAMETERS = _by_name(
     Parameter(
         "max_samples",
         "auto",
-        [StrOptions(("auto",)), Integer(1), Real("(0, 1]")],
+        [StrOptions(("auto",)), Integer(1), Float("(0, 1]")],
         'Rows drawn for each tree; a float is a share of the training rows. "auto" is 256, or all '
         "rows if there are fewer.",
         'Use "auto" for 256 rows.',
@@ -530,7 +530,7 @@ ISOLATION_PARAMETERS = _by_name(
     Parameter(
         "max_features",
         1.0,
-        [Integer(1), Real("(0, 1]")],
+        [Integer(1), Float("(0, 1]")],
         "Columns drawn for each tree, without replacement; a float is a share of them. Directions "
         "of the tree combine its columns only.",
         "Use 1.0 for all columns.",
@@ -580,7 +580,7 @@ _OWN = {
     "min_samples_split": replace(
         REGRESSOR_PARAMETERS["min_samples_split"],
         default=20,
-        accepts=[Integer(2), Real("(0, 1]")],
+        accepts=[Integer(2), Float("(0, 1]")],
         meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
     ),
     "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=10),

@@ -14,22 +14,22 @@ from bevel.errors import nearest, wrong_type, wrong_value
 
 __all__ = [
     "ATTRIBUTES",
-    "LARGEST_INTEGER",
+    "MAX_INTEGER",
     "Constraint",
     "Flag",
+    "Float",
     "Function",
+    "InstanceOf",
     "Integer",
     "NoneOption",
     "Number",
     "Parameter",
-    "Real",
-    "Special",
     "StrOptions",
     "remedy_for",
 ]
 
 # What the core counts in: 32 bits with a sign.
-LARGEST_INTEGER = 2**31 - 1
+MAX_INTEGER = 2**31 - 1
 
 
 class Constraint(Protocol):
@@ -49,7 +49,7 @@ class Integer:
     """A whole number from `low` to `high`; messages mention `high` only if a number exceeds it."""
 
     low: int | None = None
-    high: int = LARGEST_INTEGER
+    high: int = MAX_INTEGER
 
     def describes(self, value: object) -> bool:
         return isinstance(value, numbers.Integral) and not isinstance(value, bool)
@@ -65,7 +65,7 @@ class Integer:
 
 
 @dataclass(frozen=True)
-class Real:
+class Float:
     """A number in an interval such as "[0, 0.5]" or "(0, 1)"; not an integer."""
 
     interval: str
@@ -93,7 +93,7 @@ def _as_float(number: object) -> float:
 
 
 @dataclass(frozen=True)
-class Number(Real):
+class Number(Float):
     """A number in an interval, integers included."""
 
     def describes(self, value: object) -> bool:
@@ -164,7 +164,7 @@ class Function:
 
 
 @dataclass(frozen=True)
-class Special:
+class InstanceOf:
     """A value of some type that is read, and checked further, elsewhere."""
 
     text: str

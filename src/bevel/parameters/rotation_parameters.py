@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 
-from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MOST_MODELS
-from bevel.parameters.parameter import Flag, Integer, NoneOption, Parameter, Special, StrOptions
+from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS, MAX_MODELS
+from bevel.parameters.parameter import Flag, InstanceOf, Integer, NoneOption, Parameter, StrOptions
 
 __all__ = [
     "BOOSTING_CLASSIFIER",
@@ -44,7 +44,7 @@ _RUN = [
     Parameter(
         "rotation_state",
         None,
-        [Special("None, an integer or a RandomState")],
+        [InstanceOf("None, an integer or a RandomState")],
         "Seed of the rotations alone, so that the same rotations may meet other folds and other "
         "forests, and the reverse; None draws them by `random_state`.",
     ),
@@ -71,21 +71,21 @@ _STACKING = [
     Parameter(
         "level0",
         None,
-        [NoneOption(), Special("a classifier with predict_proba")],
+        [NoneOption(), InstanceOf("a classifier with predict_proba")],
         "Learner of each view. None is a random forest: `ObliqueForestClassifier(100, "
         'projection="axis")`. It sees class labels as numbers 0, 1, ….',
     ),
     Parameter(
         "level1",
         None,
-        [NoneOption(), Special("a classifier")],
+        [NoneOption(), InstanceOf("a classifier")],
         "Learner on the class probabilities that level 0 gives to rows it has not seen. None is a "
         "random forest as at level 0.",
     ),
     Parameter(
         "n_rotations",
         20,
-        [Integer(0, MOST_MODELS)],
+        [Integer(0, MAX_MODELS)],
         "K, random rotations beside the features as they are, which are always among the views. "
         "There are (K + 1) × (folds + 1) + 1 models to fit in two stages.",
         "The thesis uses 20.",
@@ -94,7 +94,7 @@ _STACKING = [
     Parameter(
         "n_stages",
         2,
-        [Integer(2, MOST_MODELS)],
+        [Integer(2, MAX_MODELS)],
         "Levels in all (Blaser 3.4.2). Of S > 2, the stages between level 0 and the last have K + "
         "1 learners of the kind of `level1` each, on what the stage before passes on, as it is and "
         "after K rotations. No model hears of a row from one that was fitted to it: level 0 is "
@@ -112,7 +112,7 @@ _STACKING = [
     Parameter(
         "cv",
         5,
-        [Special("an integer of at least 2, a splitter or pairs of training and test rows")],
+        [InstanceOf("an integer of at least 2, a splitter or pairs of training and test rows")],
         "Folds, stratified by class and drawn at random. Or a splitter of scikit-learn, or pairs "
         "of row numbers as it makes them, whose test rows must be all rows, each once.",
         "The thesis uses 5 and recommends 5 to 10.",
@@ -129,7 +129,7 @@ _STACKING = [
     Parameter(
         "param_grid",
         None,
-        [NoneOption(), Special("a dict or a list of dicts")],
+        [NoneOption(), InstanceOf("a dict or a list of dicts")],
         "Settings of `level0` to choose from, as in scikit-learn's GridSearchCV. Every model of "
         "level 0 chooses for itself, on the rows it is trained on: by accuracy on out-of-bag rows "
         "if it can, else in a stratified cross-validation of five folds.",
@@ -140,14 +140,14 @@ _BOOSTING = [
     Parameter(
         "booster",
         None,
-        [NoneOption(), Special("a learner of scikit-learn's kind")],
+        [NoneOption(), InstanceOf("a learner of scikit-learn's kind")],
         "Learner of each group. None is scikit-learn's gradient boosting with 50 trees and a "
         "shrinkage of 0.05 (`n_estimators=50, learning_rate=0.05`), else at its defaults.",
     ),
     Parameter(
         "n_groups",
         100,
-        [Integer(1, MOST_MODELS)],
+        [Integer(1, MAX_MODELS)],
         "Groups of boosted trees, each on a rotation of its own.",
         "The thesis uses 100.",
     ),
@@ -169,7 +169,7 @@ def _table(*parameters: Parameter) -> Mapping[str, Parameter]:
 _N_COPIES = Parameter(
     "n_rotations",
     10,
-    [Integer(1, MOST_MODELS)],
+    [Integer(1, MAX_MODELS)],
     "K, rotated copies of the numeric features. The table grows to K + 1 times its width.",
     "The thesis uses 30, and finds that the first ones bring most.",
 )
@@ -178,13 +178,13 @@ STACKED_CLASSIFIER = _table(*_STACKING, *_DATA, *_RUN)
 _REGRESSORS = {
     "level0": replace(
         _STACKING[0],
-        accepts=[NoneOption(), Special("a regressor")],
+        accepts=[NoneOption(), InstanceOf("a regressor")],
         meaning="Learner of each view. None is a random forest: `ObliqueForestRegressor(100, "
         'projection="axis")`.',
     ),
     "level1": replace(
         _STACKING[1],
-        accepts=[NoneOption(), Special("a regressor")],
+        accepts=[NoneOption(), InstanceOf("a regressor")],
         meaning="Learner on the values that level 0 gives to rows it has not seen. None is a "
         "random forest as at level 0.",
     ),

@@ -304,7 +304,7 @@ def write_values(axes: "Axes", values: NDArray[np.float64]) -> None:
 # Titles that state the finding of a plot, wrapped to its width.
 
 LONGEST_TITLE = 46  # characters of a bold line above the narrowest bars
-MOST_WRITTEN_OUT = 1e7  # larger numbers are written with an exponent
+MAX_WRITTEN_OUT = 1e7  # larger numbers are written with an exponent
 LEVEL = 0.02  # smaller reversals, as a share of the range, are ignored
 
 
@@ -347,6 +347,6 @@ def course(values: NDArray[np.float64]) -> str:
 def digits(value: float) -> str:
     """A number with three digits and a typographic minus sign."""
     text = f"{value:.3g}"
-    if "e+" in text and abs(value) < MOST_WRITTEN_OUT:
+    if "e+" in text and abs(value) < MAX_WRITTEN_OUT:
         text = f"{float(text):,.0f}"
     return text.replace("-", "−")

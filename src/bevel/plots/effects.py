@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 __all__ = ["effect", "interaction_bars"]
 
-MOST_CURVES = 200  # curves of single rows: more are not readable
+MAX_CURVES = 200  # curves of single rows: more are not readable
 BAR_INCHES, FRAME_INCHES, AXES_INCHES = 0.3, 1.25, 4.6
 
 
@@ -149,7 +149,7 @@ def _curve(
     order = np.argsort(x, kind="stable")
     if result.individual is not None and not is_nominal:
         curves = result.individual[~np.isnan(result.individual[:, 0])]
-        chosen = np.linspace(0, len(curves) - 1, min(len(curves), MOST_CURVES)).astype(int)
+        chosen = np.linspace(0, len(curves) - 1, min(len(curves), MAX_CURVES)).astype(int)
         for curve in curves[chosen]:
             moved = curve - (curve[0] if centred else 0.0)
             axes.plot(x[order], moved[order], lw=0.5, alpha=0.25, color=look["color"], zorder=1)

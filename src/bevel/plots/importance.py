@@ -31,11 +31,11 @@ __all__ = ["importance_bars", "top_projections"]
 
 LONGEST_LINE = 56  # characters
 NO_BREAK = "\N{NO-BREAK SPACE}"
-FEW_FEATURES, MOST_FEATURES = 12, 30  # of a heat map: always shown; largest number shown
+FEW_FEATURES, MAX_FEATURES = 12, 30  # of a heat map: always shown; largest number shown
 BAR_HEIGHT, CELL, SHARES_HEIGHT = 0.27, 0.42, 1.1  # inches
 AXES_WIDTH, FRAME_HEIGHT = 4.6, 1.15  # inches beside the names, and above and below the bars
 PALE = "#a9cbe2"
-LEAST_TITLED, LONGEST_FINDING = 9, 40  # columns of a heat map; characters of a direction
+MIN_TITLED, LONGEST_FINDING = 9, 40  # columns of a heat map; characters of a direction
 NORMAL_95 = 1.959964
 SIGNIFICANT = 0.05  # largest corrected p-value
 SIGNS = {"rises": "▲", "falls": "▼", "mixed": "▲▼"}
@@ -163,7 +163,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
         above = _draw_shares(axes, best)
         words = [shorten_sum(each, LONGEST_FINDING) for each in best.words]
         finding = largest_of(words, best.share, np.zeros(len(best), dtype=bool))
-        if len(best) >= LEAST_TITLED:  # fewer columns leave no room for a title
+        if len(best) >= MIN_TITLED:  # fewer columns leave no room for a title
             set_finding(above, result.heading, finding)
     return axes
 
@@ -320,7 +320,7 @@ def _features_to_show(weight: NDArray[np.float64]) -> NDArray[np.int64]:
     if n_features <= FEW_FEATURES:
         return np.arange(n_features)
     total = np.abs(weight).sum(axis=0)
-    largest = np.argsort(-total, kind="stable")[:MOST_FEATURES]
+    largest = np.argsort(-total, kind="stable")[:MAX_FEATURES]
     return np.sort(largest[total[largest] > 0.0])
 
 

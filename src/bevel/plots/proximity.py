@@ -41,7 +41,7 @@ __all__ = [
 # Rows as points: classes by colour and marker, numbers by shade.
 
 Groups = list[tuple[str, NDArray[np.bool_]]]
-MOST_GROUPS = len(COLOURS)
+MAX_GROUPS = len(COLOURS)
 
 
 def check_coordinates(name: str, given: object) -> None:
@@ -59,10 +59,10 @@ def read_groups(labels: ArrayLike | None, n: int) -> Groups | NDArray[np.float64
     if values.shape != (n,):
         raise wrong_value("labels", f"one for each of the {n} rows", values.shape, "Pass y.")
     distinct = np.unique(values)
-    if len(distinct) <= MOST_GROUPS:
+    if len(distinct) <= MAX_GROUPS:
         return [(wrapped(str(label), 24), values == label) for label in distinct]
     if values.dtype.kind not in "fiu":
-        required = f"numbers, or at most {MOST_GROUPS} classes"
+        required = f"numbers, or at most {MAX_GROUPS} classes"
         raise wrong_value("labels", required, f"{len(distinct)} classes", "Join classes.")
     return values.astype(np.float64)
 

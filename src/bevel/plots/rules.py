@@ -103,7 +103,7 @@ def _predictions(tree: SurrogateTree) -> _Predictions:
 
 
 READABLE_DEPTH = 4
-MOST_LEAVES = 64
+MAX_LEAVES = 64
 SIGNS = "+−≤≥<>"
 WRAP = 30  # characters of a rule in one line
 # In inches: a character and a line of text, the gap between nodes, the gap between levels of the
@@ -150,8 +150,8 @@ def tree(rules: Any, *, ax: "Axes | None" = None) -> "Axes":
             f"plots.tree draws the leaves of one target; got a tree of {len(names)} outputs. Take "
             f"the tree of one of them: forest.output({names[0]!r}).forest_.tree(0)."
         )
-    if rules.n_leaves > MOST_LEAVES:
-        required = f"of at most {MOST_LEAVES} leaves to be drawn"
+    if rules.n_leaves > MAX_LEAVES:
+        required = f"of at most {MAX_LEAVES} leaves to be drawn"
         remedy = "Prune it: tree_rules(estimator, tree, max_depth=4)."
         raise wrong_value("The tree", required, f"{rules.n_leaves} leaves", remedy)
     texts = [_text(rules, place) for place in range(len(rules))]

@@ -31,7 +31,7 @@ Count = int | float | str
 _POWER = re.compile(r"p\*\*([+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[+-]?\d+)?)")
 _REQUIRED = 'a positive integer, a share in (0, 1], "sqrt", "log2", "p" or "p**k" for a number k'
 # The native core counts draws in 32 bits; nothing near this many fits in memory or time anyway.
-LARGEST_COUNT = 2**31 - 1
+MAX_COUNT = 2**31 - 1
 
 
 def resolve_count(name: str, count: Count, n_features: int, also: str = "") -> int:
@@ -62,9 +62,9 @@ def resolve_count(name: str, count: Count, n_features: int, also: str = "") -> i
     value = _words(count, n_features) if isinstance(count, str) else _number(count, n_features)
     if value is None:
         raise wrong_value(name, required, count, remedy)
-    if value > LARGEST_COUNT:
+    if value > MAX_COUNT:
         raise wrong_value(
-            name, f"at most {LARGEST_COUNT} for {n_features} features", count, "Choose fewer."
+            name, f"at most {MAX_COUNT} for {n_features} features", count, "Choose fewer."
         )
     return value
 
@@ -87,8 +87,8 @@ def _words(words: str, n_features: int) -> int | None:
 
 
 def _power(base: int, exponent: float) -> int:
-    if exponent * math.log(base) > math.log(LARGEST_COUNT) + 1.0:
-        return LARGEST_COUNT + 1
+    if exponent * math.log(base) > math.log(MAX_COUNT) + 1.0:
+        return MAX_COUNT + 1
     return max(1, round_up(base**exponent))
 
 
@@ -278,8 +278,8 @@ def check_integer(name: str, value: object, things: str = "features") -> None:
         raise wrong_type(name, "an integer of at least 1", value, remedy)
     if value < 1:
         raise wrong_value(name, "an integer of at least 1", value, remedy)
-    if int(value) > LARGEST_COUNT:
-        raise wrong_value(name, f"an integer of at most {LARGEST_COUNT}", value, remedy)
+    if int(value) > MAX_COUNT:
+        raise wrong_value(name, f"an integer of at most {MAX_COUNT}", value, remedy)
 
 
 def check_flag(name: str, value: object) -> None:

@@ -14,13 +14,13 @@ import scipy.sparse as sp
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import Count, FamilySpec, Projection, SparseDirections
 
-__all__ = ["Custom", "LostFunction", "check_sums", "lose_function"]
+__all__ = ["Custom", "MissingFunction", "check_sums", "lose_function"]
 
 # Well within float32; what sums of products reach depends on the features.
-LARGEST_WEIGHT = 1e30
-LARGEST_SUM = float(np.finfo(np.float32).max)
+MAX_WEIGHT = 1e30
+MAX_SUM = float(np.finfo(np.float32).max)
 # Features in size: what is stored never exceeds it.
-LARGEST_FEATURE = 1e34
+MAX_FEATURE = 1e34
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Custom(Projection):
         return not callable(self.sampler)
 
     def __post_init__(self) -> None:
-        if callable(self.sampler) or isinstance(self.sampler, LostFunction):
+        if callable(self.sampler) or isinstance(self.sampler, MissingFunction):
             return
         matrix = self.sampler
         if not _is_matrix(matrix):
@@ -135,7 +135,7 @@ class Custom(Projection):
             raise wrong_value("n_projections", required, n_projections, "Leave it out.")
 
     def _check_not_lost(self) -> None:
-        if isinstance(self.sampler, LostFunction):
+        if isinstance(self.sampler, MissingFunction):
             raise ValueError(
                 f"Growing trees needs the function of Custom(sampler=); got {self.sampler.name}, "
                 "which was not saved with the estimator. Set projection=P.Custom(function) again."
@@ -148,7 +148,7 @@ class Custom(Projection):
         return FamilySpec("custom", n_draws, n_numeric, pool=self._pool(n_numeric))
 
     def _pool(self, n_numeric: int | None) -> SparseDirections:
-        if isinstance(self.sampler, LostFunction):
+        if isinstance(self.sampler, MissingFunction):
             return SparseDirections(
                 np.zeros(1, np.uint32), np.zeros(0, np.int32), np.zeros(0, np.float32)
             )
@@ -157,15 +157,15 @@ class Custom(Projection):
 
 
 @dataclass(frozen=True)
-class LostFunction:
+class MissingFunction:
     """Stands for a function that could not be saved."""
 
     name: str
 
 
-def lose_function(function: Callable[..., Any]) -> LostFunction:
+def lose_function(function: Callable[..., Any]) -> MissingFunction:
     """What stands for a function where it cannot be saved."""
-    return LostFunction(getattr(function, "__qualname__", None) or shorten(function))
+    return MissingFunction(getattr(function, "__qualname__", None) or shorten(function))
 
 
 def _what_pickle_keeps(sampler: Any) -> Any:
@@ -238,7 +238,7 @@ def read_directions(matrix: Any, n_numeric: int, name: str) -> SparseDirections:
         order = np.lexsort((entries.row, entries.col))
         owner, index, weight = entries.col[order], entries.row[order], entries.data[order]
     weight = weight.astype(np.float64)
-    too_large = ~(np.abs(weight) < LARGEST_WEIGHT)
+    too_large = ~(np.abs(weight) < MAX_WEIGHT)
     if too_large.any():
         raise wrong_value(name, required, float(weight[too_large][0]), remedy)
     weight = weight.astype(np.float32)
@@ -274,14 +274,14 @@ def check_sums(
         return
     size = np.abs(directions.weight.astype(np.float64))
     first = directions.offset[:-1]
-    if LARGEST_FEATURE * np.add.reduceat(size, first).max() < LARGEST_SUM:
+    if MAX_FEATURE * np.add.reduceat(size, first).max() < MAX_SUM:
         return  # whatever the features are, and without a look at them
     low, high = np.fmin.reduce(X, axis=0), np.fmax.reduce(X, axis=0)
     largest = np.nan_to_num(np.fmax(-low, high).astype(np.float64))
     column = directions.index if columns is None else columns[directions.index]
     reach = np.add.reduceat(size * largest[column], first).max()
-    if reach > LARGEST_SUM:
-        required = f"directions whose sums of products with X are below {LARGEST_SUM:.1e} in size"
+    if reach > MAX_SUM:
+        required = f"directions whose sums of products with X are below {MAX_SUM:.1e} in size"
         remedy = "Divide each direction by its largest coefficient; only their ratios matter."
         raise wrong_value(name, required, float(f"{reach:.2g}"), remedy)
 

@@ -13,11 +13,17 @@ from bevel.errors import nearest, shorten, wrong_type, wrong_value
 from bevel.projections import NAMED, NEED_SETTINGS, Projection
 from bevel.projections.base import Count, FamilySpec, resolve_count
 
-__all__ = ["Member", "TableShape", "read_projection", "resolve_families", "tuned_out_of_bag"]
+__all__ = [
+    "ProjectionDraws",
+    "TableShape",
+    "read_projection",
+    "resolve_families",
+    "tuned_out_of_bag",
+]
 
 # Of the directions of a node: a quarter of a gigabyte for each thread, and up to two more for
 # SparseSigns, which marks the cells that are taken.
-MOST_WEIGHTS = 2**25
+MAX_WEIGHTS = 2**25
 
 
 AUTOMATIC = "auto"
@@ -38,7 +44,7 @@ class TableShape:
 
 
 @dataclass(frozen=True)
-class Member:
+class ProjectionDraws:
     """One member of the list: a projection, its number of draws, whether it was given by name."""
 
     projection: Projection
@@ -46,7 +52,7 @@ class Member:
     by_name: bool = False
 
 
-def read_projection(projection: object, n_projections: Count) -> list[Member]:
+def read_projection(projection: object, n_projections: Count) -> list[ProjectionDraws]:
     """Read the two parameters as given by the user into a list of members.
 
     Parameters
@@ -60,7 +66,7 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
 
     Returns
     -------
-    list of Member
+    list of ProjectionDraws
         Empty for "auto": the families are chosen on the data, in `bevel.training.automatic`.
     """
     if isinstance(projection, str) and projection == AUTOMATIC:
@@ -78,7 +84,7 @@ def read_projection(projection: object, n_projections: Count) -> list[Member]:
     return [_read_list_member(member) for member in projection]
 
 
-def _read_automatic(n_projections: Count) -> list[Member]:
+def _read_automatic(n_projections: Count) -> list[ProjectionDraws]:
     if n_projections != "auto":
         required = '"auto" with projection="auto", whose families have numbers of their own'
         remedy = 'Name a family, as in projection="sparse", or leave n_projections out.'
@@ -86,7 +92,7 @@ def _read_automatic(n_projections: Count) -> list[Member]:
     return []
 
 
-def _read_list_member(member: object) -> Member:
+def _read_list_member(member: object) -> ProjectionDraws:
     if not isinstance(member, tuple):
         return _read_member(member, "auto")
     if len(member) != 2:
@@ -97,7 +103,7 @@ def _read_list_member(member: object) -> Member:
     return _read_member(member[0], member[1])
 
 
-def _read_member(projection: object, n_projections: Count) -> Member:
+def _read_member(projection: object, n_projections: Count) -> ProjectionDraws:
     if isinstance(projection, str) and projection == AUTOMATIC:
         required = "made of families by name or object"
         raise wrong_value("projection", required, [AUTOMATIC], 'Pass projection="auto" alone.')
@@ -111,18 +117,18 @@ def _read_member(projection: object, n_projections: Count) -> Member:
             close = nearest(projection, list(NAMED))
             remedy = f'Did you mean "{close}"?' if close else "Check the spelling."
             raise wrong_value("projection", required, projection, remedy)
-        return Member(NAMED[projection](), n_projections, by_name=True)
+        return ProjectionDraws(NAMED[projection](), n_projections, by_name=True)
     if isinstance(projection, type) and issubclass(projection, Projection):
         remedy = f"Add parentheses: P.{projection.__name__}()."
         raise wrong_type("projection", required, projection, remedy)
     if not isinstance(projection, Projection):
         remedy = 'Write for example projection="sparse" or projection=P.SparseSigns(3).'
         raise wrong_type("projection", required, projection, remedy)
-    return Member(projection, n_projections)
+    return ProjectionDraws(projection, n_projections)
 
 
 def resolve_families(
-    members: Sequence[Member],
+    members: Sequence[ProjectionDraws],
     shape: TableShape,
     *,
     regression: bool,
@@ -138,7 +144,7 @@ def resolve_families(
 
     Parameters
     ----------
-    members : sequence of Member
+    members : sequence of ProjectionDraws
         From `read_projection`.
     shape : TableShape
         Size of the training table.
@@ -171,38 +177,40 @@ def resolve_families(
     return families
 
 
-def _check_weights(families: Sequence[FamilySpec], member: Member, projection: Projection) -> None:
+def _check_weights(
+    families: Sequence[FamilySpec], member: ProjectionDraws, projection: Projection
+) -> None:
     """Raise if a node would hold more weights of directions than there is room for."""
     n_weights = sum(family.n_weights for family in families)
-    if n_weights > MOST_WEIGHTS:
+    if n_weights > MAX_WEIGHTS:
         raise wrong_value(
             "n_projections",
-            f"so small that the directions of a node have at most {MOST_WEIGHTS} weights in all",
+            f"so small that the directions of a node have at most {MAX_WEIGHTS} weights in all",
             member.n_projections,
             f"With {shorten(projection)} that would be {n_weights}. Draw fewer, or make directions "
             "of fewer features.",
         )
 
 
-def combines_units(members: Sequence[Member]) -> bool:
+def combines_units(members: Sequence[ProjectionDraws]) -> bool:
     """Whether some member combines features that may be in different units."""
     return any(member.projection.combines_units for member in members)
 
 
-def tuned_out_of_bag(members: Sequence[Member]) -> str:
+def tuned_out_of_bag(members: Sequence[ProjectionDraws]) -> str:
     """The first projection that chooses penalties on out-of-bag rows, as text; empty if none."""
     tuned = [member.projection for member in members if member.projection.needs_out_of_bag]
     return shorten(tuned[0]) if tuned else ""
 
 
-def _projection_for(member: Member, shape: TableShape) -> Projection:
+def _projection_for(member: ProjectionDraws, shape: TableShape) -> Projection:
     if member.by_name and shape.n_numeric:
         return member.projection.shrunk_to(shape.n_numeric)
     return member.projection
 
 
 def _draws(
-    member: Member, projection: Projection, shape: TableShape, regression: bool
+    member: ProjectionDraws, projection: Projection, shape: TableShape, regression: bool
 ) -> tuple[int, int]:
     """Draws of directions and of nominal columns; raises if there are not so many directions."""
     most = projection.most_draws(shape.n_numeric)

@@ -24,7 +24,7 @@ __all__ = ["Patches"]
 # Longest patch along an axis unless given: small shapes and edges, at a bounded price.
 USUAL_LONGEST = 5
 # As NumPy has it; the cost of a description grows with the square of their number.
-MOST_AXES = 64
+MAX_AXES = 64
 
 
 @dataclass(frozen=True)
@@ -187,8 +187,8 @@ class Patches(Projection):
 def _check_shape(shape: object) -> None:
     name, required = "Patches(shape=)", "a positive integer or a tuple of them"
     remedy = "Pass the shape of one row of X before it was raveled, such as (28, 28)."
-    if isinstance(shape, tuple) and not 1 <= len(shape) <= MOST_AXES:
-        raise wrong_value(name, f"{required} (at most {MOST_AXES})", shape, remedy)
+    if isinstance(shape, tuple) and not 1 <= len(shape) <= MAX_AXES:
+        raise wrong_value(name, f"{required} (at most {MAX_AXES})", shape, remedy)
     for length in shape if isinstance(shape, tuple) else (shape,):
         if isinstance(length, bool) or not isinstance(length, numbers.Integral):
             raise wrong_type(name, required, shape, remedy)

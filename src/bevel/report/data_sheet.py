@@ -23,7 +23,7 @@ __all__ = [
     "family_table",
 ]
 
-MOST_LINES = 200
+MAX_LINES = 200
 N_EXAMPLES = 3  # labels shown for a nominal column
 
 
@@ -70,15 +70,15 @@ def _target(data: LabelledRows) -> str:
 def data_columns(X: Columns, model: Any) -> str:
     """A table with a line for each column."""
     importances = model.feature_importances_
-    order = np.argsort(-importances, kind="stable")[:MOST_LINES]
+    order = np.argsort(-importances, kind="stable")[:MAX_LINES]
     rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
     adds_up = model.fitted_forest_.additive is not None
     what = "loss" if adds_up else "impurity"
     caption = f"Importance is the share of the {what} that splits on the column remove."
     if model.fitted_forest_.survival is not None:
         caption = "Importance is the share of splits on the column in all log-rank statistics."
-    if X.shape[1] > MOST_LINES:
-        caption = f"The {MOST_LINES} most important of {X.shape[1]:,} columns. {caption}"
+    if X.shape[1] > MAX_LINES:
+        caption = f"The {MAX_LINES} most important of {X.shape[1]:,} columns. {caption}"
     header = ["column", "importance", "kind", "missing", "distinct", "values"]
     return table(header, rows, caption=caption)
 

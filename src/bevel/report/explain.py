@@ -65,7 +65,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 __all__ = [
-    "MOST_FAN_ROWS",
+    "MAX_FAN_ROWS",
     "combined_share",
     "describe_model",
     "describe_rows",
@@ -86,13 +86,13 @@ __all__ = [
 WIDTH = 3.4  # inches between the axes, beside the names
 BAR_INCHES, FAN_INCHES, EFFECT_INCHES = 0.25, 2.4, 2.3
 LONGEST_NAME, LONGEST_LINE, LONGEST_SIDE = 24, 44, 28  # characters
-MOST_BARS, MOST_DIRECTIONS, MOST_STEPS = 20, 10, 9
-MOST_FAN_ROWS, MOST_IN_LINE = 300, 3
+MAX_BARS, MAX_DIRECTIONS, MAX_STEPS = 20, 10, 9
+MAX_FAN_ROWS, MAX_IN_LINE = 300, 3
 
 
 def draw_importance(result: Importance, output_name: str = "") -> str:
     """Bars of the most important features; `output_name` names the output that rises and falls."""
-    best = result.top(MOST_BARS)
+    best = result.top(MAX_BARS)
     output_name = output_name or best.output_name
     best = replace(best, names=_shortened(best.names), output_name=output_name)
 
@@ -109,7 +109,7 @@ def draw_importance(result: Importance, output_name: str = "") -> str:
 def draw_directions(result: Directions) -> str:
     """Heat map of the most important directions."""
     named = replace(result, names=_shortened(result.names))
-    return _drawn(lambda _: plots.top_projections(named, n_top=MOST_DIRECTIONS))
+    return _drawn(lambda _: plots.top_projections(named, n_top=MAX_DIRECTIONS))
 
 
 def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
@@ -147,7 +147,7 @@ def draw_effect(result: Effect, heights: tuple[float, float], output_name: str =
         ax.set_title("", loc="left")  # the text above has the same content
         ax.set_ylim(heights)
         if ax.get_legend() is not None:  # above the curves, not on them
-            n = min(MOST_IN_LINE, len(ax.get_lines()))
+            n = min(MAX_IN_LINE, len(ax.get_lines()))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
         ax.set_ylabel(textwrap.fill(ax.get_ylabel(), LONGEST_SIDE))
         return ax
@@ -165,8 +165,8 @@ def draw_fan(result: RowQuantiles) -> str:
     """Bands of quantiles with the targets, for evenly spaced rows by ascending median."""
     middle = result.values[:, len(result.levels) // 2]
     order = np.argsort(middle, kind="stable")[: np.count_nonzero(result.known)]  # NaN sort last
-    if len(order) > MOST_FAN_ROWS:
-        order = order[np.linspace(0, len(order) - 1, MOST_FAN_ROWS).round().astype(np.intp)]
+    if len(order) > MAX_FAN_ROWS:
+        order = order[np.linspace(0, len(order) - 1, MAX_FAN_ROWS).round().astype(np.intp)]
     target = None if result.target is None else result.target[order]
     some = replace(result, values=result.values[order], target=target)
     return _drawn(lambda ax: plots.fan_chart(some, ax=ax), FAN_INCHES)
@@ -177,14 +177,14 @@ def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
     named = replace(result, names=_shortened(result.names))
 
     def draw(ax: Axes) -> Axes:
-        plots.shapley_waterfall(named, row, top=MOST_STEPS, ax=ax)
+        plots.shapley_waterfall(named, row, top=MAX_STEPS, ax=ax)
         ax.set_title("", loc="left")  # the caption is more detailed
         ax.set_xlabel(output_name or ax.get_xlabel(), parse_math=False)
         low, high = ax.get_xlim()  # numbers beside the bars take more room in a narrow drawing
         ax.set_xlim(low - 0.12 * (high - low), high + 0.06 * (high - low))
         return ax
 
-    n_bars = min(len(result.names), MOST_STEPS + 1)
+    n_bars = min(len(result.names), MAX_STEPS + 1)
     return _drawn(draw, 0.5 + BAR_INCHES * n_bars)
 
 
@@ -224,7 +224,7 @@ SURVIVAL_MEASURES = {
     "negation": "Negation importance: by how much the concordance on these rows falls when the "
     "weights of a feature change sign in all splits.",
 }
-MOST_ON_A_LINE = 16  # characters of a numeric class label
+MAX_ON_A_LINE = 16  # characters of a numeric class label
 RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 OUT_OF_BAG = {
@@ -258,7 +258,7 @@ def _features(found: Explanation) -> str:
         for each in found.importances
     ]
     n_features = len(found.importances[0])
-    shown = MOST_BARS
+    shown = MAX_BARS
     note = f"The {shown} most important of {n_features:,} features." if n_features > shown else ""
     return "".join(
         (
@@ -352,7 +352,7 @@ def _combinations(found: Explanation) -> str:
     )
     if once > RARELY_TWICE:
         text += " Hardly any direction is used twice, so that none can stand out."
-    best = directions.top(MOST_DIRECTIONS)
+    best = directions.top(MAX_DIRECTIONS)
     rows = [
         [place + 1, words, TableCell(f"{100 * share:.2f}", share), count]
         for place, (words, share, count) in enumerate(
@@ -522,7 +522,7 @@ def _called(label: object, target: str) -> str:
     words = class_words(label, target)
     if words == str(label):
         return words
-    if len(words) <= MOST_ON_A_LINE:
+    if len(words) <= MAX_ON_A_LINE:
         return words.replace(" ", NO_BREAK)
     return f"{words.removesuffix(f' {label}')}{NO_BREAK}{label}"
 
@@ -531,7 +531,7 @@ def _quantiles(found: TargetQuantiles) -> str:
     if found.quantiles is None:
         return paragraph(found.missing)
     n_rows = int(np.count_nonzero(found.quantiles.known))
-    drawn = MOST_FAN_ROWS
+    drawn = MAX_FAN_ROWS
     which = f"{drawn:,} of the {n_rows:,} rows" if n_rows > drawn else f"{n_rows:,} rows"
     by = ", by the trees that have not seen them" if found.quantiles.out_of_bag else ""
     chart = figure(

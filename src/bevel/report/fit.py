@@ -51,7 +51,7 @@ from bevel.report.survival import groups_picture, survival_sections
 from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, advise, rivals_of
 from bevel.workflow.explaining import (
-    MOST_EFFECT_ROWS,
+    MAX_EFFECT_ROWS,
     N_STEPS,
     Explanation,
     OnStep,
@@ -209,13 +209,13 @@ def _curve(fitted: FitResult) -> list[str]:
 
 # The report of a forest with several outputs: a table of all, then each output.
 
-MOST_OUTPUTS = 6  # outputs that have a section of their own
-MOST_EFFECTS = 3
+MAX_OUTPUTS = 6  # outputs that have a section of their own
+MAX_EFFECTS = 3
 
 
 def n_steps_of_outputs(fitted: OutputFit) -> int:
     """How many times `outputs_report` reports progress."""
-    return min(MOST_OUTPUTS, len(fitted.targets))
+    return min(MAX_OUTPUTS, len(fitted.targets))
 
 
 def outputs_report(
@@ -241,7 +241,7 @@ def outputs_report(
     on_step : callable
         Called with the number of steps done and the name of the next.
     """
-    shown = fitted.targets[:MOST_OUTPUTS]
+    shown = fitted.targets[:MAX_OUTPUTS]
     parts = []
     for done, target in enumerate(shown):
         on_step(done, f"explaining {target}")
@@ -264,8 +264,8 @@ def outputs_report(
 
 
 def _opening_of_outputs(fitted: OutputFit, whole: Importance) -> str:
-    names = ", ".join(fitted.targets[:MOST_OUTPUTS])
-    more = len(fitted.targets) - MOST_OUTPUTS
+    names = ", ".join(fitted.targets[:MAX_OUTPUTS])
+    more = len(fitted.targets) - MAX_OUTPUTS
     names += f" and {more:,} more" if more > 0 else ""
     n_rows, n_features = fitted.rows.X.shape
     text = (
@@ -309,8 +309,8 @@ def _features_of_outputs(fitted: OutputFit, whole: Importance) -> str:
         "combination. It is of the training rows, and favours columns with many values.",
     )
     names = whole.names
-    order = whole.order[: explain_figures.MOST_BARS]
-    shown = fitted.targets[:MOST_OUTPUTS]
+    order = whole.order[: explain_figures.MAX_BARS]
+    shown = fitted.targets[:MAX_OUTPUTS]
     each = [fitted.model.output(target).feature_importances_ for target in shown]
     rows = [
         [names[place], *(TableCell(f"{100 * own[place]:.1f}", float(own[place])) for own in each)]
@@ -340,9 +340,9 @@ def _output(fitted: OutputFit, target: str) -> str:
         "values of a feature are shuffled.",
     )
     rng = np.random.default_rng(fitted.settings.seed)
-    some = draw_places(np.arange(len(rows.y)), MOST_EFFECT_ROWS, rng)
+    some = draw_places(np.arange(len(rows.y)), MAX_EFFECT_ROWS, rng)
     analysed = read_forest(model, "explain", trees_only=True)
-    effects = find_main_effects(analysed, rows.X.rows(some), found)[:MOST_EFFECTS]
+    effects = find_main_effects(analysed, rows.X.rows(some), found)[:MAX_EFFECTS]
     drawn = []
     if effects:
         heights = explain_figures.shared_heights(effects)

@@ -45,7 +45,7 @@ __all__ = [
 
 SIZE = (4.6, 3.7)  # inches; legible at the width of a phone
 GREY, ACCENT = "#9aa5b1", "#005a8c"
-MOST_POINTS = 1500
+MAX_POINTS = 1500
 LINES: tuple[Any, ...] = ("-", (0, (5, 1.5)), (0, (5, 1.5, 1, 1.5)), (0, (1.2, 1.2)))  # dashes
 STYLE: dict[Any, Any] = {
     "svg.fonttype": "none",
@@ -214,9 +214,9 @@ def draw_residuals(y: Floats, predicted: Floats) -> str:
 
 def _sample(n_rows: int) -> npt.NDArray[np.int64]:
     """Rows to draw: all of them, or a fixed sample of some thousand."""
-    if n_rows <= MOST_POINTS:
+    if n_rows <= MAX_POINTS:
         return np.arange(n_rows)
-    return np.random.default_rng(0).choice(n_rows, MOST_POINTS, replace=False)
+    return np.random.default_rng(0).choice(n_rows, MAX_POINTS, replace=False)
 
 
 def _scatter(axes: Axes, x: Floats, y: Floats) -> None:
@@ -228,7 +228,7 @@ def _short(text: str, limit: int) -> str:
 
 
 LONGEST_TARGET = 12  # characters, in drawings
-MOST_CONFUSIONS, MOST_CLASSES_DRAWN, MOST_WRONG = 20, 25, 10
+MAX_CONFUSIONS, MAX_CLASSES_DRAWN, MAX_WRONG = 20, 25, 10
 
 
 def first_picture(data: LabelledRows, evaluated: Floats, by: str) -> str:
@@ -249,7 +249,7 @@ def truth_and_predictions(
             "agree.",
         )
     labels = [str(label) for label in classes]
-    if len(labels) > MOST_CLASSES_DRAWN:
+    if len(labels) > MAX_CLASSES_DRAWN:
         return figure(draw_roc(y, seen, labels), f"{_of('ROC, one class against the rest', by)}.")
     return figure(
         draw_confusion(_counts(y, seen), labels, target),
@@ -278,7 +278,7 @@ def predictions(data: LabelledRows, evaluated: Floats, by: str, curve: Sequence[
         f"Calibration, {by}, in bins of equally many rows with 95 % intervals; on the dashed "
         "line, probabilities equal frequencies.",
     )
-    if len(labels) > MOST_CLASSES_DRAWN:  # ROC is at the top in that case
+    if len(labels) > MAX_CLASSES_DRAWN:  # ROC is at the top in that case
         return figures(calibration, *curve, small=True)
     area = (
         "one class against the rest"
@@ -299,11 +299,11 @@ def mistakes(data: LabelledRows, evaluated: Floats, by: str) -> str:
     given, predicted = seen[np.arange(len(y)), y], seen.argmax(axis=1)
     wrong = np.flatnonzero(predicted != y)
     confusions = ""
-    if len(labels) > MOST_CLASSES_DRAWN:
+    if len(labels) > MAX_CLASSES_DRAWN:
         confusions = _confusions(_counts(y, seen), labels)
     if len(wrong) == 0:
         return paragraph(f"None: every row is predicted correctly, {by}.")
-    worst = wrong[np.argsort(given[wrong], kind="stable")][:MOST_WRONG]
+    worst = wrong[np.argsort(given[wrong], kind="stable")][:MAX_WRONG]
     rows = [
         [
             *_names(data, int(known[place])),
@@ -314,7 +314,7 @@ def mistakes(data: LabelledRows, evaluated: Floats, by: str) -> str:
         ]
         for place in worst
     ]
-    shown = "all of them" if len(wrong) <= MOST_WRONG else f"the {MOST_WRONG} worst"
+    shown = "all of them" if len(wrong) <= MAX_WRONG else f"the {MAX_WRONG} worst"
     text = (
         f"{len(wrong):,} of {len(y):,} rows are predicted wrongly, {by}; these are {shown}. A row "
         "whose true class has a probability near 0 may be mislabelled."
@@ -327,7 +327,7 @@ def mistakes(data: LabelledRows, evaluated: Floats, by: str) -> str:
 def _largest_residuals(
     data: LabelledRows, known: npt.NDArray[np.intp], y: Floats, seen: Floats, by: str
 ) -> str:
-    worst = np.argsort(-np.abs(y - seen), kind="stable")[:MOST_WRONG]
+    worst = np.argsort(-np.abs(y - seen), kind="stable")[:MAX_WRONG]
     rows = [
         [
             *_names(data, int(known[place])),
@@ -369,7 +369,7 @@ def _counts(y: npt.NDArray[np.int64], seen: Floats) -> npt.NDArray[np.int64]:
 def _confusions(counts: npt.NDArray[np.int64], labels: list[str]) -> str:
     """The most frequent mistakes, where there are too many classes to draw."""
     wrong = counts - np.diag(np.diag(counts))
-    order = np.argsort(-wrong, axis=None, kind="stable")[:MOST_CONFUSIONS]
+    order = np.argsort(-wrong, axis=None, kind="stable")[:MAX_CONFUSIONS]
     places = [tuple(np.unravel_index(place, counts.shape)) for place in order]
     rows = [[labels[a], labels[b], int(wrong[a, b])] for a, b in places if wrong[a, b]]
     return table(["true", "predicted", "rows"], rows, caption="The most frequent confusions.")

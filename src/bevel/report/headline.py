@@ -99,7 +99,7 @@ def _family_errors(
 
 
 BETTER = "better than"
-MOST_NAMED = 3  # features named in a sentence
+MAX_NAMED = 3  # features named in a sentence
 Z = float(norm.ppf(0.975))
 
 
@@ -162,7 +162,7 @@ def _compared(plain: float, low: float, high: float) -> str:
 def feature_sentence(importance: Importance, task: str) -> str:
     """The features whose importance is clearly above zero, in words."""
     if not isinstance(importance, ErrorImportance):
-        best = [importance.names[place] for place in importance.order[:MOST_NAMED]]
+        best = [importance.names[place] for place in importance.order[:MAX_NAMED]]
         return f"Predictions change most with {_and(best)}."
     low = importance.values - Z * importance.standard_error
     printed = np.round(low, 3) if task == CLASSIFICATION else low  # points with one decimal
@@ -180,7 +180,7 @@ def feature_sentence(importance: Importance, task: str) -> str:
             "alone or because others stand in for it."
         )
     first = clear[0]
-    names = _and([importance.names[place] for place in clear[:MOST_NAMED]])
+    names = _and([importance.names[place] for place in clear[:MAX_NAMED]])
     rise, reach = float(importance.values[first]), Z * float(importance.standard_error[first])
     estimate = Estimate(rise, rise - reach, rise + reach)
     return (
@@ -207,7 +207,7 @@ def survival_sentence(scores: SurvivalScores, by: str) -> str:
 
 def survival_feature_sentence(importance: Importance) -> str:
     """The features that determine the risk, in words."""
-    best = [int(place) for place in importance.order[:MOST_NAMED] if importance.values[place] > 0]
+    best = [int(place) for place in importance.order[:MAX_NAMED] if importance.values[place] > 0]
     names = [importance.names[place] for place in best]
     if importance.kind != "permutation":
         return f"Risks change most with {_and(names)}." if names else "No feature moves the risk."

@@ -148,7 +148,7 @@ def _memory_gb() -> float | None:
         return None
 
 
-MOST_UNBROKEN = 16  # rows of a table that is kept on one printed page
+MAX_UNBROKEN = 16  # rows of a table that is kept on one printed page
 
 
 @dataclass(frozen=True)
@@ -267,7 +267,7 @@ def table(
         Whether the reader can sort the rows.
     """
     lines = [list(row) for row in rows]
-    kind = "table" if len(lines) <= MOST_UNBROKEN else "table long"
+    kind = "table" if len(lines) <= MAX_UNBROKEN else "table long"
     right = _numeric_columns(lines) if numeric is None else set(numeric)
     sorts = ' data-sorts tabindex="0"' if sortable else ""
     head = "".join(

@@ -15,7 +15,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
-from bevel.data.row_weights import LARGEST_WEIGHT, SMALLEST_WEIGHT
+from bevel.data.row_weights import MAX_WEIGHT, MIN_WEIGHT
 from bevel.scanning.encoding import BlockWriter, RowEncoder, learn_encoding
 from bevel.scanning.sources import Batch, RowSource, changed
 from bevel.scanning.store import (
@@ -344,10 +344,10 @@ def known_table(
 ) -> BlockedTable:
     """Metadata of a table that has been surveyed and encoded."""
     largest = weights.largest * (1.0 if of_class is None else float(of_class.max()))
-    if not SMALLEST_WEIGHT <= largest <= LARGEST_WEIGHT:
+    if not MIN_WEIGHT <= largest <= MAX_WEIGHT:
         raise ValueError(
             "Weights of the rows times class_weight must have a largest one from "
-            f"{SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}; got {largest:g}. Divide one of them by "
+            f"{MIN_WEIGHT:g} to {MAX_WEIGHT:g}; got {largest:g}. Divide one of them by "
             "its largest."
         )
     whole = of_class is None or bool((of_class % 1.0 == 0.0).all())

@@ -156,9 +156,9 @@ def _is_at(descriptor: int, path: Path) -> bool:
 UNITS = {"": 1, "B": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 UNITS |= {"KIB": 2**10, "MIB": 2**20, "GIB": 2**30, "TIB": 2**40}
 DEFAULT_SHARE = 0.5
-LEAST_BYTES = 32 * 10**6
-MOST_BYTES = 2**60  # more than any machine has
-MOST_BLOCK_BYTES = 2**26
+MIN_BYTES = 32 * 10**6
+MAX_BYTES = 2**60  # more than any machine has
+MAX_BLOCK_BYTES = 2**26
 _REMEDY = 'Write for example memory="2GB", or memory=2_000_000_000.'
 _REQUIRED = "a number of bytes, a text such as '2GB', or None"
 
@@ -166,7 +166,7 @@ _REQUIRED = "a number of bytes, a text such as '2GB', or None"
 def read_memory(memory: Any) -> int:
     """Bytes that `memory=` stands for; None is half of the available memory."""
     if memory is None:
-        return max(LEAST_BYTES, int(DEFAULT_SHARE * available()))
+        return max(MIN_BYTES, int(DEFAULT_SHARE * available()))
     if isinstance(memory, str):
         match = re.fullmatch(r"\s*(\d+(?:\.\d*)?)\s*([A-Za-z]*)\s*", memory)
         if match is None or match.group(2).upper() not in UNITS:
@@ -176,9 +176,9 @@ def read_memory(memory: Any) -> int:
         wanted = memory
     else:
         raise wrong_type("memory", _REQUIRED, memory, _REMEDY)
-    if not wanted >= LEAST_BYTES:
-        raise wrong_value("memory", f"at least {LEAST_BYTES:,} bytes", memory, _REMEDY)
-    return int(min(wanted, MOST_BYTES))
+    if not wanted >= MIN_BYTES:
+        raise wrong_value("memory", f"at least {MIN_BYTES:,} bytes", memory, _REMEDY)
+    return int(min(wanted, MAX_BYTES))
 
 
 def available() -> float:
@@ -226,7 +226,7 @@ def share_out(memory: int, n_rows: int, n_features: int, on_disk: bool) -> Share
     """
     row_bytes = 4 * n_features + 16
     in_memory = not on_disk and n_rows * row_bytes <= 0.4 * memory
-    block_bytes = min(MOST_BLOCK_BYTES, memory // 24)
+    block_bytes = min(MAX_BLOCK_BYTES, memory // 24)
     # Rows are held twice while they are joined, and the builder adds about 60 bytes for each.
     gathered = 0.25 * memory / (2 * row_bytes + 60)
     return Shares(

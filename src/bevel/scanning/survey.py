@@ -15,17 +15,17 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats
-from bevel.data.encoding import LARGEST_READ, LARGEST_STORED
+from bevel.data.encoding import MAX_READ, MAX_STORED
 from bevel.data.nominal import Levels, choose_nominal, learn_levels
 from bevel.data.row_weights import (
-    LARGEST_WEIGHT,
-    SMALLEST_SHARE,
-    SMALLEST_WEIGHT,
+    MAX_WEIGHT,
+    MIN_SHARE,
+    MIN_WEIGHT,
     check_class_weight,
     settle_weights,
 )
 from bevel.data.tables import Table, fill_masked, read_table
-from bevel.data.target import MOST_CLASSES, read_labels, read_numbers
+from bevel.data.target import MAX_CLASSES, read_labels, read_numbers
 from bevel.errors import join_names, shorten
 from bevel.scanning.sources import Batch, changed
 
@@ -95,7 +95,7 @@ def hash_rows(rows: npt.NDArray[np.int64]) -> npt.NDArray[np.uint64]:
 
 # Surveys targets and weights in the first pass, and encodes them in the second.
 
-MOST_WHOLE_WEIGHT = 255.0  # larger weights are rounded to a grid, like real ones
+MAX_WHOLE_WEIGHT = 255.0  # larger weights are rounded to a grid, like real ones
 
 
 def rows_from(error: ValueError, first_row: int) -> ValueError:
@@ -144,9 +144,9 @@ class ClassSurvey:
         counts = np.bincount(codes, minlength=len(labels))
         for label, count in zip(labels.tolist(), counts.tolist(), strict=True):
             self._counts[label] = self._counts.get(label, 0) + count
-        if len(self._counts) > MOST_CLASSES:
+        if len(self._counts) > MAX_CLASSES:
             raise ValueError(
-                f"y must have at most {MOST_CLASSES:,} classes; got more in {first_row + n_rows:,} "
+                f"y must have at most {MAX_CLASSES:,} classes; got more in {first_row + n_rows:,} "
                 "rows. If y is a quantity, use ObliqueForestRegressor; else join rare classes."
             )
 
@@ -273,9 +273,9 @@ class WeightSurvey:
 
     def check(self) -> None:
         """Raise if no row has positive weight, or sums would overflow."""
-        if not SMALLEST_WEIGHT <= self.largest <= LARGEST_WEIGHT:
+        if not MIN_WEIGHT <= self.largest <= MAX_WEIGHT:
             raise ValueError(
-                f"Weights must have a largest one from {SMALLEST_WEIGHT:g} to {LARGEST_WEIGHT:g}; "
+                f"Weights must have a largest one from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}; "
                 f"got {self.largest:g}. Divide all weights by the largest, or leave them out."
             )
 
@@ -291,11 +291,11 @@ class WeightSurvey:
             raise changed(f"a weight above the largest {where}")
         if self.whole and not _are_whole(values):
             raise changed(f"the first weight that is no whole number {where}")
-        return np.where(values > 0.0, np.maximum(values, SMALLEST_SHARE * self.largest), 0.0)
+        return np.where(values > 0.0, np.maximum(values, MIN_SHARE * self.largest), 0.0)
 
     def is_whole(self, n_rows: int, largest: float) -> bool:
         """Whether sums of the weights are exact whole numbers."""
-        return self.whole and largest <= MOST_WHOLE_WEIGHT and 4.0 * n_rows * largest < 2.0**52
+        return self.whole and largest <= MAX_WHOLE_WEIGHT and 4.0 * n_rows * largest < 2.0**52
 
 
 def _are_whole(values: Floats) -> bool:
@@ -418,7 +418,7 @@ class Survey:
         self.weights = WeightSurvey()
         self._sample_size = sample_size
         self._keeps_sample = keeps_sample
-        self._limit = LARGEST_READ if scaled else LARGEST_STORED
+        self._limit = MAX_READ if scaled else MAX_STORED
         self._reader = TableReader()
         self.n_rows = 0
 

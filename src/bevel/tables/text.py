@@ -309,9 +309,9 @@ def _unused(name: str, taken: Collection[str]) -> str:
 
 EMPTY, NUMBER, DATE, WORDS = "empty", "number", "date", "words"  # types of columns
 
-SMALLEST_BLOCK = 2**22  # bytes read at a time; a row must fit into them
+MIN_BLOCK = 2**22  # bytes read at a time; a row must fit into them
 ROWS_PER_BLOCK = 64  # lower bound, by the length of the first rows
-LARGEST_BLOCK = 2**31 - 1
+MAX_BLOCK = 2**31 - 1
 PLAIN = ("utf-8", "utf-8-sig", "cp1252", "latin-1")  # encodings that pyarrow can split directly
 
 
@@ -411,10 +411,10 @@ class TextFile:
         from pyarrow import csv as arrow_csv
 
         keys = [str(index) for index in range(len(self.layout.names))]
-        block = max(SMALLEST_BLOCK, ROWS_PER_BLOCK * 4 * self.layout.longest)
+        block = max(MIN_BLOCK, ROWS_PER_BLOCK * 4 * self.layout.longest)
         read = arrow_csv.ReadOptions(
             column_names=keys,
-            block_size=min(block, LARGEST_BLOCK),
+            block_size=min(block, MAX_BLOCK),
             use_threads=False,
             encoding="utf-8" if self._is_copied else self.layout.encoding.removesuffix("-sig"),
         )
@@ -581,7 +581,7 @@ def _joined(pieces: Sequence[npt.NDArray[Any]], dtype: Any) -> npt.NDArray[Any]:
 # Types of columns are inferred from the cells of all files before the first batch is yielded, by
 # the rules that `table_file` applies to a file that is read whole.
 
-LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
+MAX_WHOLE = 2.0**53  # above it not every whole number is a float
 
 
 @dataclass(frozen=True, eq=False)
@@ -754,4 +754,4 @@ def _check_alike(layouts: Sequence[TextLayout]) -> None:
 
 def _are_whole(values: npt.NDArray[np.float64]) -> bool:
     """Whether all values are present, whole and exact."""
-    return bool(np.all((values == np.floor(values)) & (np.abs(values) <= LARGEST_WHOLE)))
+    return bool(np.all((values == np.floor(values)) & (np.abs(values) <= MAX_WHOLE)))

@@ -196,7 +196,7 @@ def _leaf_predictions(tree: TreeView, leaf: npt.NDArray[np.integer[Any]]) -> Flo
 
 # Predictions of the nodes of a tree for several outputs, each as if it were the only one.
 
-MOST_WRITTEN = 4  # outputs of a node in a text
+MAX_WRITTEN = 4  # outputs of a node in a text
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,11 +250,11 @@ class OutputPredictions:
     def summary(self, place: int) -> str:
         """Predictions of the first few outputs, and rows, of a node."""
         parts = []
-        for k, name in enumerate(self.outputs.names[:MOST_WRITTEN]):
+        for k, name in enumerate(self.outputs.names[:MAX_WRITTEN]):
             if text := self._of(k).prediction(place):
                 parts.append(f"{printable(name)} {text}")
-        if parts and len(self.outputs) > MOST_WRITTEN:
-            parts.append(f"{len(self.outputs) - MOST_WRITTEN} more outputs")
+        if parts and len(self.outputs) > MAX_WRITTEN:
+            parts.append(f"{len(self.outputs) - MAX_WRITTEN} more outputs")
         if not np.isnan(self.rows[place]):
             parts.append(counted(float(self.rows[place])))
         return ", ".join(parts)

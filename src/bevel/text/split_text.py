@@ -52,8 +52,8 @@ __all__ = [
 # Numbers as text, with as few digits as necessary.
 
 MINUS = "−"
-LARGEST_COUNT = 1e15  # largest number of rows that is written with all its digits
-MOST_DIGITS = 17  # digits of a float64 that identify it
+MAX_COUNT = 1e15  # largest number of rows that is written with all its digits
+MAX_DIGITS = 17  # digits of a float64 that identify it
 
 
 def round_within(value: float, tolerance: float) -> float:
@@ -68,7 +68,7 @@ def shortest(value: float, low: float, high: float) -> float:
     if low <= 0.0 <= high:
         return 0.0
     value, low, high = float(value), float(low), float(high)  # NumPy scalars are slow to format
-    for digits in range(1, MOST_DIGITS):
+    for digits in range(1, MAX_DIGITS):
         rounded = float(f"{value:.{digits - 1}e}")
         if low <= rounded <= high:
             return rounded
@@ -98,14 +98,14 @@ def percent(share: float) -> str:
 
 def counted(weight: float) -> str:
     """A number of rows by weight."""
-    if not math.isfinite(weight) or abs(weight) >= LARGEST_COUNT or weight != round(weight):
+    if not math.isfinite(weight) or abs(weight) >= MAX_COUNT or weight != round(weight):
         return f"{written(round_within(weight, max(5e-4 * abs(weight), 5e-7)))} rows"
     return f"{weight:.0f} row{'' if weight == 1 else 's'}"
 
 
 # Conditions on a row, as text; several conditions on one subject are merged.
 
-MOST_LABELS = 6
+MAX_LABELS = 6
 
 
 @dataclass(frozen=True)
@@ -142,7 +142,7 @@ class Condition:
 
     def _stated(self) -> str:
         if self.labels is not None:
-            return f"{self.subject} in {{{join_names(self.labels, MOST_LABELS)}}}"
+            return f"{self.subject} in {{{join_names(self.labels, MAX_LABELS)}}}"
         over, under = "≥" if self.low_included else ">", "≤" if self.high_included else "<"
         if math.isinf(self.low):
             return f"{self.subject} {under} {written(self.high)}"
@@ -187,7 +187,7 @@ def together(conditions: Sequence[Condition]) -> str:
 
 # Weighted sums of features as text.
 
-MOST_TERMS = 6  # terms of a direction
+MAX_TERMS = 6  # terms of a direction
 
 
 def write_sum(
@@ -205,7 +205,7 @@ def write_sum(
 
 
 def write_direction(
-    names: Sequence[str], weights: npt.NDArray[np.floating], most_terms: int = MOST_TERMS
+    names: Sequence[str], weights: npt.NDArray[np.floating], most_terms: int = MAX_TERMS
 ) -> str:
     """A direction, such as ``sepal_length − 0.5·petal_width``, with weights of two digits.
 
@@ -362,9 +362,9 @@ def _wide(values: npt.NDArray[np.generic]) -> Floats:
 # Digits beyond the requested ones that an exact threshold may have and still be preferred to a
 # rounded one: midpoints of round values, such as 5119.5, must not be rounded onto a value.
 FEW_MORE = 2
-MOST_AS_STORED = 8  # terms of a direction that cannot be written in the user's units
+MAX_AS_STORED = 8  # terms of a direction that cannot be written in the user's units
 ROUND_NUMBER = 6  # digits up to which a threshold counts as a round number
-LARGEST_FLOAT32 = float(np.finfo(np.float32).max)
+MAX_FLOAT32 = float(np.finfo(np.float32).max)
 EXACT = 1e-9  # relative error of exact numbers, far below the resolution of float32
 
 
@@ -510,7 +510,7 @@ def _as_stored(
     unscaled = bool((units.span == 1.0).all() and (units.shift == 0.0).all())
     form = "{}" if unscaled and units.form == "{}" else "scaled({})"
     words = [form.format(names[feature]) for feature in features]
-    subject = write_sum(words, weights, MOST_AS_STORED)
+    subject = write_sum(words, weights, MAX_AS_STORED)
     return ThresholdSplitText(features, weights, threshold, False, False, None, subject, units)
 
 
@@ -552,7 +552,7 @@ def _cut_of_one(
 
 def _exact(units: Units, feature: int, scaled: float, cut: UnitThreshold, at_least: bool) -> float:
     """A threshold that separates the user's values as the tree does after rounding to float32."""
-    if abs(scaled) > LARGEST_FLOAT32:  # possible for a tiny weight
+    if abs(scaled) > MAX_FLOAT32:  # possible for a tiny weight
         return cut.value
     step = float(np.spacing(np.float32(abs(scaled))))
     side = -1.0 if at_least else 1.0

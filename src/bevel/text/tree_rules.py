@@ -126,8 +126,8 @@ def _line(rules: TreeRules, place: int) -> str:
 
 
 DEEPEST_DICT = 200  # readers of JSON, including Python's, fail at about 1000 levels
-MOST_CELLS = 2**24  # nodes times classes
-MOST_SHOWN = 3  # trees shown in the cell of a notebook
+MAX_CELLS = 2**24  # nodes times classes
+MAX_SHOWN = 3  # trees shown in the cell of a notebook
 
 
 @dataclass(frozen=True, eq=False)
@@ -294,8 +294,8 @@ class ForestRules:
         return "\n\n".join(str(tree) for tree in self.trees)
 
     def _repr_html_(self) -> str:
-        shown = "\n\n".join(str(tree) for tree in self.trees[:MOST_SHOWN])
-        hidden = len(self) - MOST_SHOWN
+        shown = "\n\n".join(str(tree) for tree in self.trees[:MAX_SHOWN])
+        hidden = len(self) - MAX_SHOWN
         return html_text(f"{shown}\n\n… {hidden} more trees" if hidden > 0 else shown)
 
     def __repr__(self) -> str:
@@ -350,9 +350,9 @@ def read_tree(
 
 
 def _check_size(n_nodes: int, n_classes: int) -> None:
-    if n_nodes * n_classes > MOST_CELLS:
+    if n_nodes * n_classes > MAX_CELLS:
         raise ValueError(
-            f"A tree in words must have at most {MOST_CELLS} shares of classes; got {n_nodes} "
+            f"A tree in words must have at most {MAX_CELLS} shares of classes; got {n_nodes} "
             f"nodes and {n_classes} classes. Prune it with max_depth or min_rows."
         )
 

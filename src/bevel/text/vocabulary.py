@@ -41,7 +41,7 @@ from bevel.text.tree_rules import Style, TreeRules, read_tree
 __all__ = ["Vocabulary", "vocabulary_of"]
 
 
-MOST_DIGITS = 6  # digits tried before a rule is written exactly
+MAX_DIGITS = 6  # digits tried before a rule is written exactly
 
 
 @dataclass(frozen=True, eq=False)
@@ -200,7 +200,7 @@ class SplitFormatter:
             return format_level_split(tree, node, words.names[first], words._labels[first], first)
         text = self._format(node, self._digits)
         if encoded is not None and self._digits is not None:
-            more = [*range(self._digits + 1, MOST_DIGITS + 1), None]
+            more = [*range(self._digits + 1, MAX_DIGITS + 1), None]
             truth = self._goes_left(node, encoded)
             while more and _misroutes(text, encoded, truth):
                 text = self._format(node, more.pop(0))

@@ -29,7 +29,7 @@ from bevel.forest.records import FamilyRecord
 from bevel.forest.row_blocks import row_blocks
 from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.base import Count
-from bevel.projections.families import Member, TableShape, resolve_families
+from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
 from bevel.training.options import TrainingOptions, is_regression
 from bevel.training.progress import Progress
 from bevel.training.trainer import TrainingTarget, native_options, train
@@ -290,12 +290,12 @@ class Candidate:
     wide: bool = False
 
     @property
-    def members(self) -> list[Member]:
+    def members(self) -> list[ProjectionDraws]:
         """The family as a projection by name: it adapts to few columns."""
-        return [Member(self.projection, self.n_projections, by_name=True)]
+        return [ProjectionDraws(self.projection, self.n_projections, by_name=True)]
 
 
-FEWEST_WIDE_COLUMNS = 50
+MIN_WIDE_COLUMNS = 50
 SHARED_SCALE = "minmax"  # scale of all families if `scale="auto"` (docs/design/scale.md)
 # The first family fits every table (docs/design/automatic_families.md).
 FOR_CLASSES = (
@@ -363,8 +363,8 @@ def _objection(
     if shape.n_numeric < 2:
         columns = "no numeric columns" if shape.n_numeric == 0 else "one numeric column"
         return f"needs two numeric columns to combine; the table has {columns}"
-    if candidate.wide and shape.n_numeric < FEWEST_WIDE_COLUMNS:
-        return f"for tables of at least {FEWEST_WIDE_COLUMNS} numeric columns"
+    if candidate.wide and shape.n_numeric < MIN_WIDE_COLUMNS:
+        return f"for tables of at least {MIN_WIDE_COLUMNS} numeric columns"
     if without_target and candidate.projection.reads_target:
         return f"uses the target, which {without_target}"
     if constrained and not candidate.projection.can_be_constrained:
@@ -607,8 +607,8 @@ def count_trees(weights: Floats, n_trees: int) -> Ints64:
 SIZES = (2, 5, 12, 32, 80)
 # The smallest size wins whose loss is within this many standard errors of the least one.
 TOLERANCE = 0.5
-MOST_ROWS = 50_000  # rows whose predictions are compared
-MOST_VALUES = 1_000_000  # classes times rows
+MAX_ROWS = 50_000  # rows whose predictions are compared
+MAX_VALUES = 1_000_000  # classes times rows
 
 
 def sizes_to_compare(
@@ -635,7 +635,7 @@ def sizes_to_compare(
 
 def row_step(n_rows: int, n_classes: int) -> int:
     """Row stride that keeps evaluation cheap relative to training."""
-    most = max(1, min(MOST_ROWS, MOST_VALUES // max(n_classes, 1)))
+    most = max(1, min(MAX_ROWS, MAX_VALUES // max(n_classes, 1)))
     return -(-n_rows // most)
 
 
@@ -697,11 +697,11 @@ MICRO_SHARE = 10  # each micro-forest has one in this many of all trees
 MANY_ROWS = 1000
 ENOUGH_MICRO_TREES = 25
 MICRO_SHARE_OF_MANY_ROWS = 20
-FEWEST_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
+MIN_MICRO_TREES = 5  # with fewer the out-of-bag error of a family is mostly chance
 # A family that fits alone has the only trees to compare node sizes with, and few trees favour
 # larger nodes than many do.
 MICRO_SHARE_ALONE = 5
-FEWEST_MICRO_TREES_ALONE = 10
+MIN_MICRO_TREES_ALONE = 10
 
 
 @dataclass(frozen=True)
@@ -747,14 +747,14 @@ class FamilyPlan:
         n = self.n_trees // max(MICRO_SHARE, 2 * n_families)
         if n_rows >= MANY_ROWS:
             n = min(n, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_OF_MANY_ROWS))
-        return n if n >= FEWEST_MICRO_TREES else 0
+        return n if n >= MIN_MICRO_TREES else 0
 
     def _micro_trees_alone(self) -> int:
         """Trees needed to choose the node size of a single family."""
         if len(self.node_sizes) == 1:
             return 0
         n = min(self.n_trees // 2, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_ALONE))
-        return n if n >= FEWEST_MICRO_TREES_ALONE else 0
+        return n if n >= MIN_MICRO_TREES_ALONE else 0
 
     def families_of_micro_trees(self, n_rows: int) -> npt.NDArray[np.int32]:
         """Number of the family of each tree of the micro-forests; empty if none are grown."""

@@ -261,11 +261,11 @@ def predict_blocks_out_of_bag(
 # A table whose rows are in blocks, as the coordinator knows it.
 
 # Limits of nodes, in rows and bytes, that are gathered and grown by the ordinary builder.
-MOST_GATHERED, GATHERED_BYTES = 2**17, 2**25
-LEAST_GATHERED = 4096
+MAX_GATHERED, GATHERED_BYTES = 2**17, 2**25
+MIN_GATHERED = 4096
 # A sample of this many rows has this many in a node of 1/1024 of the table: enough for edges.
 SAMPLE_ROWS, SAMPLE_BYTES = 2**16, 2**27
-LEAST_SAMPLE = 4096
+MIN_SAMPLE = 4096
 
 
 @dataclass(frozen=True, eq=False)
@@ -316,12 +316,12 @@ class BlockedTable:
 def rows_to_gather(n_rows: int, n_features: int) -> int:
     """Rows of the largest node that is gathered; depends on the table alone, as the forest does."""
     by_bytes = GATHERED_BYTES // (4 * n_features)
-    return max(min(MOST_GATHERED, max(LEAST_GATHERED, by_bytes)), n_rows // 1024)
+    return max(min(MAX_GATHERED, max(MIN_GATHERED, by_bytes)), n_rows // 1024)
 
 
 def sample_size(n_features: int) -> int:
     """Rows of the sample, if the table has as many."""
-    return min(SAMPLE_ROWS, max(LEAST_SAMPLE, SAMPLE_BYTES // (8 * n_features)))
+    return min(SAMPLE_ROWS, max(MIN_SAMPLE, SAMPLE_BYTES // (8 * n_features)))
 
 
 # Grows a forest over blocks: requests sums, chooses cuts, and has small nodes grown.

@@ -20,7 +20,7 @@ from bevel.errors import shorten, wrong_value
 from bevel.forest.additive import Additive
 from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
-from bevel.projections.families import Member, TableShape, resolve_families
+from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
 from bevel.projections.features import Axis, SparseSigns
 from bevel.projections.rotations import RandomRotation
 from bevel.training.options import FeatureConstraints, check_directions
@@ -29,7 +29,7 @@ from bevel.training.trainer import native_family
 
 __all__ = [
     "EARLY_STOPPING_ROWS",
-    "FEWEST_ROWS_TO_HOLD_OUT",
+    "MIN_ROWS_TO_HOLD_OUT",
     "REFIT_FACTOR",
     "BoostingFit",
     "BoostingOptions",
@@ -37,6 +37,7 @@ __all__ = [
     "UserLoss",
     "ValidationScorer",
     "boost",
+    "can_train_in_place",
     "choose_learning_rate",
     "choose_max_iter",
     "choose_refit_rate",
@@ -45,7 +46,6 @@ __all__ = [
     "constant_of_least_loss",
     "is_clearly_better",
     "read_scorer",
-    "reads_as_it_lies",
     "resolve_directions",
 ]
 
@@ -54,7 +54,7 @@ __all__ = [
 # With more rows, the rows that find the number of iterations are not fitted again.
 EARLY_STOPPING_ROWS = 10_000
 # With fewer rows, the held-out ones are too few to decide.
-FEWEST_ROWS_TO_HOLD_OUT = 100
+MIN_ROWS_TO_HOLD_OUT = 100
 # Iterations on all rows for each that was best without the held-out fifth of them. The validation
 # loss is flat around its minimum, and classes are still separated better beyond it.
 REFIT_FACTOR = 1.5
@@ -115,7 +115,7 @@ def is_clearly_better(loss: Floats, other: Floats) -> bool:
 # Sums of a million squares of such numbers stay finite.
 LARGEST = 1e100
 # Newton steps towards the initial constant of boosting.
-MOST_STEPS = 50
+MAX_STEPS = 50
 
 
 class UserLoss:
@@ -233,7 +233,7 @@ def constant_of_least_loss(loss: UserLoss, weights: Floats) -> tuple[float, ...]
     start = loss.start()
     best, slope = np.zeros(1 if start.ndim == 1 else start.shape[1]), np.inf
     constant = best
-    for _ in range(MOST_STEPS):
+    for _ in range(MAX_STEPS):
         raw = start + (constant[0] if start.ndim == 1 else constant)
         try:
             gradient, hessian, _ = loss.evaluate(raw)
@@ -404,7 +404,7 @@ class ValidationScorer:
 # Size from which a table is large, 64 MB: it is read from the user's memory and scaled again in
 # each iteration. Wide tables are copied, since their rows do not stay in the cache.
 LARGE_TABLE = 2**24
-MOST_VIEWED_COLUMNS = 256
+MAX_VIEWED_COLUMNS = 256
 # Columns whose codes are stored side by side.
 CODED_TOGETHER = 16
 
@@ -475,7 +475,7 @@ class BoostingFit:
 
 
 def resolve_directions(
-    members: Sequence[Member] | None,
+    members: Sequence[ProjectionDraws] | None,
     n_rows: int,
     levels: npt.NDArray[np.int32],
     constraints: FeatureConstraints,
@@ -484,7 +484,7 @@ def resolve_directions(
 
     Parameters
     ----------
-    members : sequence of Member or None
+    members : sequence of ProjectionDraws or None
         From `bevel.projections.families.read_projection`; None for the default.
     n_rows : int
         Number of training rows.
@@ -496,7 +496,7 @@ def resolve_directions(
     n_nominal = int(np.count_nonzero(levels))
     shape = TableShape(n_rows, len(levels) - n_nominal, n_nominal)
     if members is None:
-        members = [Member(Axis(), "p"), *_combinations(shape)]
+        members = [ProjectionDraws(Axis(), "p"), *_combinations(shape)]
     members = [_with_all_axes(member, shape) for member in members]
     families = resolve_families(members, shape, regression=True)
     for member, family in zip(members, families, strict=False):
@@ -512,8 +512,8 @@ def resolve_directions(
     return families
 
 
-def reads_as_it_lies(
-    members: Sequence[Member] | None, n_rows: int, n_features: int, scale: str | None
+def can_train_in_place(
+    members: Sequence[ProjectionDraws] | None, n_rows: int, n_features: int, scale: str | None
 ) -> bool:
     """Whether a fit needs no copy of the table in column order.
 
@@ -522,7 +522,7 @@ def reads_as_it_lies(
 
     Parameters
     ----------
-    members : sequence of Member or None
+    members : sequence of ProjectionDraws or None
         Projections as in `resolve_directions`.
     n_rows, n_features : int
         Shape of the table.
@@ -532,25 +532,25 @@ def reads_as_it_lies(
     projections = [member.projection for member in members or ()]
     if projections and scale is None and all(isinstance(each, Axis) for each in projections):
         return True
-    if not _is_large(n_rows, n_features) or n_features > MOST_VIEWED_COLUMNS:
+    if not _is_large(n_rows, n_features) or n_features > MAX_VIEWED_COLUMNS:
         return False
     is_cheap = scale not in ("rank", "relative_rank")
     return is_cheap and all(each.few_features for each in projections)
 
 
-def _with_all_axes(member: Member, shape: TableShape) -> Member:
+def _with_all_axes(member: ProjectionDraws, shape: TableShape) -> ProjectionDraws:
     """Use all features, or all axes of a rotation, where the number is left to the library."""
     projection = member.projection
     if member.n_projections != "auto" or not isinstance(projection, Axis | RandomRotation):
         return member
     most = projection.most_draws(shape.n_numeric) or shape.n_numeric
-    return Member(projection, most + shape.n_nominal, member.by_name)
+    return ProjectionDraws(projection, most + shape.n_nominal, member.by_name)
 
 
-def _combinations(shape: TableShape) -> list[Member]:
+def _combinations(shape: TableShape) -> list[ProjectionDraws]:
     if shape.n_numeric < 2:
         return []
-    return [Member(SparseSigns(min(3.0, shape.n_numeric)), default_combinations(shape))]
+    return [ProjectionDraws(SparseSigns(min(3.0, shape.n_numeric)), default_combinations(shape))]
 
 
 def default_combinations(shape: TableShape) -> int:

@@ -20,7 +20,7 @@ from sklearn.utils import check_random_state
 
 from bevel.errors import NoOutOfBagError, join_names, shorten, wrong_type, wrong_value
 from bevel.projections.base import FamilySpec
-from bevel.projections.families import Member, TableShape, resolve_families
+from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
 
 __all__ = [
     "CLASS_CRITERIA",
@@ -219,14 +219,16 @@ def _column(parameter: str, key: Any, table: DescribedColumns) -> int:
     return known[repr(key)]
 
 
-def check_constrained(monotonic_cst: Any, interaction_cst: Any, members: Sequence[Member]) -> None:
+def check_constrained(
+    monotonic_cst: Any, interaction_cst: Any, members: Sequence[ProjectionDraws]
+) -> None:
     """Raise for a projection of a forest whose directions cannot satisfy a constraint.
 
     Parameters
     ----------
     monotonic_cst, interaction_cst
         Constraints as given to an estimator.
-    members : sequence of Member
+    members : sequence of ProjectionDraws
         Projections of the estimator.
     """
     name = "monotonic_cst" if monotonic_cst is not None else "interaction_cst"
@@ -237,7 +239,7 @@ def check_constrained(monotonic_cst: Any, interaction_cst: Any, members: Sequenc
             raise _cannot_hold(name, member)
 
 
-def _cannot_hold(name: str, member: Member) -> ValueError:
+def _cannot_hold(name: str, member: ProjectionDraws) -> ValueError:
     return ValueError(
         f"{name} needs directions of few features whose coefficients may be chosen; got "
         f"projection={shorten(member.projection)}, which combines features with "
@@ -248,7 +250,7 @@ def _cannot_hold(name: str, member: Member) -> ValueError:
 
 def check_directions(
     constraints: FeatureConstraints,
-    members: Sequence[Member],
+    members: Sequence[ProjectionDraws],
     families: Sequence[FamilySpec],
     levels: npt.NDArray[np.int32],
 ) -> None:
@@ -258,7 +260,7 @@ def check_directions(
     ----------
     constraints : FeatureConstraints
         Constraints from `read_constraints`.
-    members : sequence of Member
+    members : sequence of ProjectionDraws
         Projections that `families` were resolved from, in the same order.
     families : sequence of FamilySpec
         Samplers, which may end with one for nominal columns.
@@ -348,7 +350,7 @@ def draw_seed(random_state: Any) -> int:
     return int(generator.randint(0, np.iinfo(np.uint64).max, dtype=np.uint64))
 
 
-def draws_bags(bootstrap: bool | str, members: Sequence[Member]) -> bool:
+def draws_bags(bootstrap: bool | str, members: Sequence[ProjectionDraws]) -> bool:
     """Resolve `bootstrap`: "auto" draws bags unless a projection needs all rows."""
     takes_all_rows = [m.projection for m in members if m.projection.takes_all_rows]
     if bootstrap == "auto":
@@ -362,14 +364,14 @@ def draws_bags(bootstrap: bool | str, members: Sequence[Member]) -> bool:
     return bool(bootstrap)
 
 
-def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> None:
+def check_combinations(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
     """Raise if two parameters contradict each other, whatever the data.
 
     Parameters
     ----------
     values : mapping
         Parameters as given to the estimator, each checked by itself.
-    members : sequence of Member
+    members : sequence of ProjectionDraws
         From `bevel.projections.families.read_projection`.
     """
     rules = (*_split_rules(values, members), *_purity_rules(values, members), *_bag_rules(values))
@@ -380,7 +382,7 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[Member]) -> 
     _check_out_of_bag(values, members)
 
 
-def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[Member]) -> None:
+def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
     tuned = [m.projection for m in members if m.projection.needs_out_of_bag]
     if tuned and not values["bootstrap"]:
         raise ValueError(
@@ -424,7 +426,9 @@ def _asks_for_out_of_bag(values: Mapping[str, Any]) -> str:
     return 'calibration="power"' if values.get("calibration") == "power" else ""
 
 
-def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[tuple[bool, str]]:
+def _split_rules(
+    values: Mapping[str, Any], members: Sequence[ProjectionDraws]
+) -> list[tuple[bool, str]]:
     threshold, growth = values["threshold"], values["growth"]
     n_thresholds, search = values["n_thresholds"], values["split_search"]
     purely_random = threshold == "purely_random"
@@ -483,7 +487,9 @@ def _split_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[t
     ]
 
 
-def _purity_rules(values: Mapping[str, Any], members: Sequence[Member]) -> list[tuple[bool, str]]:
+def _purity_rules(
+    values: Mapping[str, Any], members: Sequence[ProjectionDraws]
+) -> list[tuple[bool, str]]:
     if not values.get("split_pure_nodes", False):
         return []
     supervised = [m.projection for m in members if m.projection.reads_target]
@@ -533,7 +539,7 @@ def _bag_rules(values: Mapping[str, Any]) -> list[tuple[bool, str]]:
 
 
 def resolve_options(
-    values: Mapping[str, Any], members: Sequence[Member], shape: TableShape, seed: int
+    values: Mapping[str, Any], members: Sequence[ProjectionDraws], shape: TableShape, seed: int
 ) -> TrainingOptions:
     """Resolve parameters for a training table.
 
@@ -541,7 +547,7 @@ def resolve_options(
     ----------
     values : mapping
         Parameters as given to the estimator, checked.
-    members : sequence of Member
+    members : sequence of ProjectionDraws
         From `bevel.projections.families.read_projection`. Without any, the options have no
         families, and the criterion may be "auto".
     shape : TableShape
@@ -589,7 +595,7 @@ def resolve_options(
     return options
 
 
-def _criterion(criterion: str, members: Sequence[Member]) -> str:
+def _criterion(criterion: str, members: Sequence[ProjectionDraws]) -> str:
     return "gini" if criterion == "auto" and members else core_name(criterion)
 
 
@@ -606,7 +612,7 @@ def _smallest_split(count: float | str, n_rows: int) -> int:
     return 2 if isinstance(count, str) else max(2, _rows(count, n_rows))
 
 
-def _chooses_node_size(values: Mapping[str, Any], members: Sequence[Member]) -> bool:
+def _chooses_node_size(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> bool:
     """Whether `min_samples_split` is chosen with the families."""
     return values["min_samples_split"] == "auto" and not members
 

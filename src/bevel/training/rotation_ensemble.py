@@ -28,7 +28,7 @@ from bevel.training.progress import Progress
 from bevel.training.trainer import TrainingTarget, native_family, train
 
 __all__ = [
-    "MOST_ENTRIES",
+    "MAX_ENTRIES",
     "WEIGHTINGS",
     "EnsemblePlan",
     "RotationWeights",
@@ -164,7 +164,7 @@ def _indicators(X: Float32s, encoding: Encoding) -> list[Float32s]:
 # needed. In an ensemble all of them have as many axes as there are numeric features.
 
 # Entries of all rotations together: the core counts them in 32 bits.
-MOST_ENTRIES = 2**32 - 1
+MAX_ENTRIES = 2**32 - 1
 
 
 def count_entries(n_rotations: int, n_numeric: int, max_rotated: int) -> int:

@@ -23,7 +23,7 @@ __all__ = [
     "run_jobs",
 ]
 
-MOST_PER_CORE = 4  # more threads than that only cost memory
+MAX_PER_CORE = 4  # more threads than that only cost memory
 
 
 def count_threads(n_jobs: int | None) -> int:
@@ -40,8 +40,8 @@ def count_threads(n_jobs: int | None) -> int:
         that workers do not oversubscribe them.
     """
     if n_jobs is not None and n_jobs > 0:
-        few = n_jobs <= MOST_PER_CORE  # allowed on any machine
-        return int(n_jobs if few else min(n_jobs, MOST_PER_CORE * _allowed_cores()))
+        few = n_jobs <= MAX_PER_CORE  # allowed on any machine
+        return int(n_jobs if few else min(n_jobs, MAX_PER_CORE * _allowed_cores()))
     if n_jobs == 0:
         raise ValueError(
             "n_jobs must be None, a positive number of threads, or a negative one counted back "

@@ -74,7 +74,7 @@ DENSITIES = (1, 2, 3, 4, 5)
 
 AFFORDABLE_DRAWS = 1000  # larger numbers of directions at a node, if above p, are not tried
 AFFORDABLE_FEATURES = 100  # node models of more features are not tried
-MOST_DRAWN = 500  # candidates drawn at random
+MAX_DRAWN = 500  # candidates drawn at random
 
 
 def parameters_of(estimator: Any) -> Mapping[str, Parameter]:
@@ -193,7 +193,7 @@ def _drawn(regression: bool) -> Iterator[dict[str, Any]]:
         ([(Axis(), "p"), (SparseSigns(2), "p"), (Ridge(tune="gcv"), 3)], ("auto",)),
     ]
     criteria = ("squared_error",) if regression else ("gini", "entropy")
-    for _ in range(MOST_DRAWN):
+    for _ in range(MAX_DRAWN):
         projection, draws = families[rng.integers(len(families))]
         made = {
             "projection": projection,

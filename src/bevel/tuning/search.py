@@ -273,8 +273,8 @@ def _verdict(first: Candidate, best: Candidate, n_rounds: int) -> str:
 
 
 DEFAULT_BUDGET = 6000
-FEWEST_FIRST_TREES = 10
-FEWEST_CANDIDATES = 4  # least number of candidates of a search that is limited in time
+MIN_FIRST_TREES = 10
+MIN_CANDIDATES = 4  # least number of candidates of a search that is limited in time
 
 
 def tune(
@@ -456,7 +456,7 @@ def _affordable(
     except OutOfTimeError:
         return 1
     n_trees = min(budget, int(clock.seconds / max(taken, 1e-6) * first_trees))
-    n_candidates = max(FEWEST_CANDIDATES, most_candidates(n_trees, first_trees, n_trees))
+    n_candidates = max(MIN_CANDIDATES, most_candidates(n_trees, first_trees, n_trees))
     store.add_size(clock.seconds, n_candidates)
     return n_candidates
 
@@ -470,7 +470,7 @@ def _check_arguments(estimator: Any, budget: object, seconds: object, first_tree
         )
         raise wrong_type("estimator", required, estimator, remedy)
     _check_count("budget", budget, 1, "Use None for 6000 trees.", optional=True)
-    _check_count("first_trees", first_trees, FEWEST_FIRST_TREES, "Use 50 to 200.")
+    _check_count("first_trees", first_trees, MIN_FIRST_TREES, "Use 50 to 200.")
     if seconds is None:
         return
     required, remedy = "None or a number above 0", "Use for example seconds=60."

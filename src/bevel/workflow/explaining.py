@@ -48,7 +48,7 @@ from bevel.errors import join_names
 from bevel.forest.additive import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.quantiles import KeptTargets
+from bevel.forest.quantiles import LeafTargets
 from bevel.text.tree_rules import Style
 from bevel.workflow.scores import (
     Estimate,
@@ -66,9 +66,9 @@ from bevel.workflow.survival import (
 )
 
 __all__ = [
-    "MOST_EFFECT_ROWS",
-    "MOST_ROWS",
-    "MOST_VISITS",
+    "MAX_EFFECT_ROWS",
+    "MAX_ROWS",
+    "MAX_VISITS",
     "N_EFFECTS",
     "N_SHAPLEY_ROWS",
     "N_STEPS",
@@ -143,7 +143,7 @@ def survival_columns(
 
 N_EFFECTS = 6
 N_POINTS = 30  # points of a curve
-MOST_CLASSES = 5  # classes that a figure can distinguish
+MAX_CLASSES = 5  # classes that a figure can distinguish
 
 
 def find_main_effects(
@@ -180,9 +180,9 @@ def _effect(analysed: AnalysedForest, X: Columns, feature: int) -> Effect:
 
 def _of_few_classes(found: Effect) -> Effect:
     """The effect on the classes whose probabilities change most, in their order."""
-    if found.classes is None or len(found.classes) <= MOST_CLASSES:
+    if found.classes is None or len(found.classes) <= MAX_CLASSES:
         return found
-    kept = np.sort(np.argsort(-np.ptp(found.values, axis=0), kind="stable")[:MOST_CLASSES])
+    kept = np.sort(np.argsort(-np.ptp(found.values, axis=0), kind="stable")[:MAX_CLASSES])
     error = found.standard_error
     return replace(
         found,
@@ -317,7 +317,7 @@ def _shared_leaves(leaves: npt.NDArray[np.int32]) -> npt.NDArray[np.int64]:
 # Quantiles of the targets of rows, for pages, with their coverage.
 
 LEVELS = np.array([0.05, 0.25, 0.5, 0.75, 0.95])
-MOST_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a moment
+MAX_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a moment
 
 NOT_KEPT = (
     "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
@@ -412,14 +412,14 @@ def find_target_quantiles(
 
 def _training_targets(
     analysed: AnalysedForest, row_kind: str, X: Columns, y: npt.NDArray[Any] | None
-) -> tuple[KeptTargets | None, str]:
+) -> tuple[LeafTargets | None, str]:
     """Training targets of the leaves, or the reason why there are none."""
     kept = analysed.kept_targets()
     if kept is not None:
         return kept, ""
     if row_kind != "out-of-bag":
         return None, NOT_KEPT
-    if len(X) * analysed.forest.n_trees > MOST_MEMBERS:
+    if len(X) * analysed.forest.n_trees > MAX_MEMBERS:
         return None, TOO_MANY
     try:
         return training_targets(analysed, X, y), ""
@@ -446,10 +446,10 @@ def _bands(found: RowQuantiles) -> list[Band]:
 OnStep = Callable[[int, str], object]
 
 N_STEPS = 6  # progress reports
-MOST_ROWS = 10_000  # rows to evaluate
-MOST_EFFECT_ROWS = 1000
-MOST_RULE_ROWS = 2000  # rows on which short rules are chosen
-MOST_VISITS = 2e9  # visits of rows to trees, with a feature permuted
+MAX_ROWS = 10_000  # rows to evaluate
+MAX_EFFECT_ROWS = 1000
+MAX_RULE_ROWS = 2000  # rows on which short rules are chosen
+MAX_VISITS = 2e9  # visits of rows to trees, with a feature permuted
 N_BACKGROUND, N_SHAPLEY_ROWS = 100, 50
 GAMES = 100_000  # Shapley games of a row, a background row and a tree: about 2 s on one core
 FEW_FEATURES = 50
@@ -594,7 +594,7 @@ def explain(
     on_step(0, "predicting rows")
     rows = _evaluation_rows(analysed, X, y)
     row_kind = rows.row_kind
-    used = np.union1d(draw_places(np.flatnonzero(rows.known), MOST_ROWS, rng), wanted)
+    used = np.union1d(draw_places(np.flatnonzero(rows.known), MAX_ROWS, rng), wanted)
     rows = _taken(rows, used)
     predicted, known = _predict(analysed, rows, row_kind)
     shown = _calibrated(analysed, predicted)
@@ -603,7 +603,7 @@ def explain(
     evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
     on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", seed)
     on_step(2, "computing effects")
-    over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
+    over = some.rows(draw_places(np.arange(len(some)), MAX_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, on_rows)
     on_step(3, "reading rules")
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
@@ -649,7 +649,7 @@ def explain(
 
 
 def _groups(analysed: AnalysedForest, X: Columns, rows: EvaluationRows) -> RuleSet:
-    some = np.linspace(0, len(X) - 1, min(len(X), MOST_RULE_ROWS)).astype(np.int64)
+    some = np.linspace(0, len(X) - 1, min(len(X), MAX_RULE_ROWS)).astype(np.int64)
     return choose_rules(analysed, X.rows(some), _taken(rows, some), RuleOptions())
 
 
@@ -763,7 +763,7 @@ def _importance_on_rows(
     Also used if the rows of the fit are too many: all of them are needed to draw the bags again.
     """
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
-    if y is not None and n_visits <= MOST_VISITS:
+    if y is not None and n_visits <= MAX_VISITS:
         options = {"out_of_bag": out_of_bag, "random_state": seed}
         return importance(analysed.estimator, "permutation", X, y, **options)
     rng = np.random.default_rng(seed)
@@ -849,12 +849,12 @@ def explain_survival(
     risk = _risks(analysed, rows)
     on_step(1, "measuring survival")
     findings = find_survival(model, X, target, risk, row_kind, weights)
-    used = np.union1d(draw_places(np.arange(len(X)), MOST_ROWS, rng), wanted)
+    used = np.union1d(draw_places(np.arange(len(X)), MAX_ROWS, rng), wanted)
     some, leaves = X.rows(used), analysed.predictor.leaves(rows.X[used], analysed.n_threads)
     on_step(2, "measuring importance")
     importances = _importances(analysed, X, target, row_kind == "out-of-bag", weights, seed)
     on_step(3, "computing effects")
-    over = some.rows(draw_places(np.arange(len(some)), MOST_EFFECT_ROWS, rng))
+    over = some.rows(draw_places(np.arange(len(some)), MAX_EFFECT_ROWS, rng))
     effects = find_main_effects(analysed, over, importances[-1])
     on_step(4, "reading trees")
     is_slim = analysed.forest.is_slim
@@ -915,7 +915,7 @@ def _importances(
     """Importance by negation and permutation; Shapley values if times and events are unknown."""
     n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
     whole = weights is None or bool((weights > 0.0).all())  # otherwise bags differ
-    if target is not None and target.event.any() and N_REPEATS * n_visits <= MOST_VISITS and whole:
+    if target is not None and target.event.any() and N_REPEATS * n_visits <= MAX_VISITS and whole:
         model, given = analysed.estimator, {"out_of_bag": out_of_bag}
         by_permutation = importance(
             model,

@@ -23,7 +23,7 @@ from bevel.tables.table_file import TableFile, open_table
 
 __all__ = [
     "CLASSIFICATION",
-    "LARGEST_WHOLE",
+    "MAX_WHOLE",
     "REGRESSION",
     "Key",
     "LabelledRows",
@@ -44,7 +44,7 @@ __all__ = [
 # A forest overfits them: in a file sorted by the target, a row number predicts the target.
 
 FEW_ROWS = 20  # with fewer rows, distinct values may be chance
-LARGEST_WHOLE = 2.0**53  # above it not every whole number is a float
+MAX_WHOLE = 2.0**53  # above it not every whole number is a float
 _WORDS = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+|#")
 _UNNAMED = re.compile(r"Unnamed: \d+")  # name that pandas gives to an unnamed column
 _KEYS = {"id", "ids", "uuid", "guid", "pk", "key", "rowid"}
@@ -140,7 +140,7 @@ def _why_numbers(values: Floats, name: str, is_nameless: bool) -> str:
         return "the number of the row"
     if is_named_so and n_rows > FEW_ROWS:
         return "a different number in every row"
-    if float(np.abs(values).min()) > LARGEST_WHOLE and n_rows > FEW_ROWS and not _is_time(name):
+    if float(np.abs(values).min()) > MAX_WHOLE and n_rows > FEW_ROWS and not _is_time(name):
         return "a number beyond 2^53, different in every row"
     return ""
 
@@ -156,7 +156,7 @@ def _is_time(name: str) -> bool:
     return any(word.lower() in _TIMES for word in _WORDS.findall(name))
 
 
-MOST_MISFIT_LABELS = 30  # for a column of numbers that became words
+MAX_MISFIT_LABELS = 30  # for a column of numbers that became words
 
 
 def describe_size(X: Columns) -> str:
@@ -205,7 +205,7 @@ def check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
     """Raise if numbers or dates became labels that are too many to learn from."""
     for index in X.nominal:
         name, n_labels = X.names[index], len(set(X.values[index]))
-        if name in misfits and n_labels > MOST_MISFIT_LABELS:
+        if name in misfits and n_labels > MAX_MISFIT_LABELS:
             raise ValueError(
                 f"{path}: column {name!r} holds numbers or dates, but for {misfits[name]}; as "
                 f"words they would be {n_labels:,} labels, too many to learn from. Name what means "
@@ -225,8 +225,8 @@ def note_constant(X: Columns) -> list[str]:
 
 
 CLASSIFICATION, REGRESSION = "classification", "regression"
-LEAST_JUDGED, MOST_OWN_LABELS = 20, 0.5  # rows; share of distinct labels
-MOST_NUMBERED_CLASSES = 10  # with more distinct whole numbers, the target is a quantity
+MIN_JUDGED, MAX_OWN_LABELS = 20, 0.5  # rows; share of distinct labels
+MAX_NUMBERED_CLASSES = 10  # with more distinct whole numbers, the target is a quantity
 
 
 @dataclass(frozen=True, eq=False)
@@ -413,11 +413,11 @@ def _read_target(
         return CLASSIFICATION, column, []
     distinct = np.unique(column[~np.isnan(column)])
     whole = bool(np.all(distinct == np.round(distinct)))
-    if task != REGRESSION and whole and np.any(np.abs(distinct) > LARGEST_WHOLE):
+    if task != REGRESSION and whole and np.any(np.abs(distinct) > MAX_WHOLE):
         # Account numbers and the like: as floats, neighbouring numbers would be one class.
         return CLASSIFICATION, table.read([target], {target: "nominal"}).columns.values[0], []
     if task == "auto":
-        few = whole and len(distinct) <= MOST_NUMBERED_CLASSES
+        few = whole and len(distinct) <= MAX_NUMBERED_CLASSES
         task = CLASSIFICATION if few else REGRESSION
         other = REGRESSION if few else CLASSIFICATION
         what = f"{len(distinct)} distinct {'whole ' if whole else ''}numbers"
@@ -449,7 +449,7 @@ def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
 def _check_labels_repeat(path: object, target: str, y: npt.NDArray[Any]) -> None:
     """Raise if nearly every row has a different label, as with names, texts and keys."""
     labels, counts = np.unique(y, return_counts=True)
-    if len(y) < LEAST_JUDGED or len(labels) <= MOST_OWN_LABELS * len(y):
+    if len(y) < MIN_JUDGED or len(labels) <= MAX_OWN_LABELS * len(y):
         return
     examples = join_names([shorten(label.item()) for label in labels[:2]])
     raise ValueError(

@@ -118,7 +118,7 @@ def row_log_losses(given: NDArray[np.float64]) -> NDArray[np.float64]:
     return losses
 
 
-LARGEST_BRIER = 2.0  # for three classes or more; for two it is 1
+MAX_BRIER = 2.0  # for three classes or more; for two it is 1
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ def classification_scores(codes: AnyInts, probabilities: Floats) -> dict[str, Es
     given = probabilities[np.arange(len(codes)), codes]
     scores["log loss"] = _clipped(mean_estimate(row_log_losses(given)), 0.0, np.inf)
     brier = row_brier_scores(probabilities, truth)
-    scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, LARGEST_BRIER)
+    scores["Brier score"] = _clipped(mean_estimate(brier), 0.0, MAX_BRIER)
     return scores
 
 

@@ -349,7 +349,7 @@ def _median(rows: SurvivalTarget) -> float:
 # Findings of a survival forest on some rows: scores, risk groups, calibration, single curves.
 
 Z = 1.959964  # normal quantile of a 95 % interval
-N_GROUPS, LEAST_OF_GROUP = 3, 5
+N_GROUPS, MIN_OF_GROUP = 3, 5
 QUANTILES = (0.25, 0.5, 0.75)  # levels of the event times at which calibration is shown
 CURVES = {"lowest risk": 0.05, "median risk": 0.5, "highest risk": 0.95}
 N_CHECKED = 3  # trees whose leaves are checked to recognise the rows of the fit
@@ -409,7 +409,7 @@ def evaluation_rows(
     if not _are_of_the_fit(analysed, encoded, weights):
         return EvaluationRows(encoded, target, None), "new"
     try:
-        bags = analysed.honest_bags()
+        bags = analysed.bags_with_rows_out()
     except NoOutOfBagError:
         return EvaluationRows(encoded, target, None), "grown on"
     out = bags.rows_out(analysed.forest.n_trees, weights)
@@ -472,7 +472,7 @@ def find_survival(
     times = np.unique(np.quantile(known, QUANTILES))
     n_groups = max(2, min(10, len(target) // 50))
     groups = None
-    if len(target) >= N_GROUPS * LEAST_OF_GROUP and np.ptp(risk) > 0.0:
+    if len(target) >= N_GROUPS * MIN_OF_GROUP and np.ptp(risk) > 0.0:
         try:
             groups = risk_groups(model, X, target, n_groups=N_GROUPS, **given)
         except ValueError:  # tied risks leave a group empty

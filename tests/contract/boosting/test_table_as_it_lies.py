@@ -125,6 +125,6 @@ def test_default_has_fewer_combinations_of_large_tables() -> None:
 
 
 def test_small_tables_are_copied() -> None:
-    assert not boosting.reads_as_it_lies(None, 100_000, 28, "quantile")
-    assert boosting.reads_as_it_lies(None, 1_000_000, 28, "quantile")
-    assert not boosting.reads_as_it_lies(None, 100_000, 5000, "quantile")
+    assert not boosting.can_train_in_place(None, 100_000, 28, "quantile")
+    assert boosting.can_train_in_place(None, 1_000_000, 28, "quantile")
+    assert not boosting.can_train_in_place(None, 100_000, 5000, "quantile")

@@ -91,7 +91,7 @@ def test_array_of_unknown_chunks_and_one_without_rows_are_predicted(of_array):
 
 def test_large_model_is_sent_once_and_predicts_alike(of_array, monkeypatch):
     grown, X, _, rows, _ = of_array
-    monkeypatch.setattr(prediction_module, "LARGEST_IN_GRAPH", 0)
+    monkeypatch.setattr(prediction_module, "MAX_IN_GRAPH", 0)
     first, second = grown.predict(rows), grown.apply(rows)
     assert grown._send(grown._model()) is grown._send(grown._model())
     np.testing.assert_array_equal(first.compute(), grown.to_local().predict(X))

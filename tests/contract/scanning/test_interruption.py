@@ -45,8 +45,8 @@ def test_ctrl_c_while_rows_are_read_leaves_nothing(number, tmp_path):
 
 @pytest.mark.parametrize("method", ["histograms", "subtrees"])
 def test_ctrl_c_while_trees_grow_leaves_nothing(method, tmp_path, monkeypatch):
-    monkeypatch.setattr(blocked_table, "MOST_GATHERED", 100)
-    monkeypatch.setattr(blocked_table, "LEAST_GATHERED", 100)
+    monkeypatch.setattr(blocked_table, "MAX_GATHERED", 100)
+    monkeypatch.setattr(blocked_table, "MIN_GATHERED", 100)
     work, calls = getattr(LocalBlocks, method), []
 
     def interrupted(self, *arguments):

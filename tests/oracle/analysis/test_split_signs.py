@@ -89,7 +89,7 @@ def problem(n_classes: int, n: int = 90) -> tuple[np.ndarray, np.ndarray]:
 @pytest.mark.parametrize("at_once", [1, 40, 2**15])
 def test_signs_are_those_of_a_walk_over_the_nodes(projection, n_classes, at_once, monkeypatch):
     monkeypatch.setattr(module, "NODES_AT_ONCE", at_once)
-    monkeypatch.setattr(module, "MOST_MEANS", at_once)
+    monkeypatch.setattr(module, "MAX_MEANS", at_once)
     X, y = problem(n_classes)
     estimator = ObliqueForestClassifier if n_classes else ObliqueForestRegressor
     weights = np.arange(1.0, len(X) + 1)

@@ -10,8 +10,8 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor, scan
 @pytest.fixture(autouse=True)
 def histograms_only(monkeypatch):
     """Nodes above 20 rows are cut by histograms."""
-    monkeypatch.setattr(blocked_table, "MOST_GATHERED", 20)
-    monkeypatch.setattr(blocked_table, "LEAST_GATHERED", 20)
+    monkeypatch.setattr(blocked_table, "MAX_GATHERED", 20)
+    monkeypatch.setattr(blocked_table, "MIN_GATHERED", 20)
 
 
 @pytest.fixture(scope="module")

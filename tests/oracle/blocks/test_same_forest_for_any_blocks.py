@@ -16,8 +16,8 @@ N_ROWS = 2000
 @pytest.fixture(autouse=True)
 def small_nodes_only(monkeypatch):
     """Nodes above 150 rows are cut by histograms; edges come from 500 rows."""
-    monkeypatch.setattr(blocked_table, "MOST_GATHERED", 150)
-    monkeypatch.setattr(blocked_table, "LEAST_GATHERED", 150)
+    monkeypatch.setattr(blocked_table, "MAX_GATHERED", 150)
+    monkeypatch.setattr(blocked_table, "MIN_GATHERED", 150)
     monkeypatch.setattr(blocked_table, "SAMPLE_ROWS", 500)
 
 
@@ -86,8 +86,8 @@ ROTATED = [{"projection": "rotation"}, {"projection": ROTATIONS}, {"projection":
 
 @pytest.mark.parametrize("parameters", ROTATED)
 def test_tree_of_gathered_rows_is_that_of_rows_in_memory(parameters, frame, monkeypatch):
-    monkeypatch.setattr(blocked_table, "MOST_GATHERED", N_ROWS)
-    monkeypatch.setattr(blocked_table, "LEAST_GATHERED", N_ROWS)
+    monkeypatch.setattr(blocked_table, "MAX_GATHERED", N_ROWS)
+    monkeypatch.setattr(blocked_table, "MIN_GATHERED", N_ROWS)
     monkeypatch.setattr(blocked_table, "SAMPLE_ROWS", N_ROWS)
     settings = {"n_estimators": 3, "bootstrap": False, "random_state": 4, **parameters}
     rows = frame[FEATURES]

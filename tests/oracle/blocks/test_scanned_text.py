@@ -45,7 +45,7 @@ def same(left, right):
 
 @pytest.fixture(params=[2**22, 2**10, 2**8], ids="{}-byte blocks".format)
 def block_bytes(request, monkeypatch):
-    monkeypatch.setattr(text_file, "SMALLEST_BLOCK", request.param)
+    monkeypatch.setattr(text_file, "MIN_BLOCK", request.param)
     monkeypatch.setattr(text_file, "ROWS_PER_BLOCK", 1)
     return request.param
 

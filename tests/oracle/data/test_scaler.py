@@ -13,7 +13,7 @@ from support.naive.scaling import dampen, naive_scale
 
 from bevel import _core
 from bevel.data import scaling
-from bevel.data.encoding import LARGEST_READ, LARGEST_STORED
+from bevel.data.encoding import MAX_READ, MAX_STORED
 from bevel.data.scaling import (
     SCALES,
     IdentityScaler,
@@ -24,12 +24,12 @@ from bevel.data.scaling import (
 )
 
 KINDS = [None, *SCALES]
-SPECIAL = [np.nan, 0.0, -0.0, 1.0, 5e-324, -1e-310, 1e-45, 1e34, 1e38, LARGEST_READ, -LARGEST_READ]
+SPECIAL = [np.nan, 0.0, -0.0, 1.0, 5e-324, -1e-310, 1e-45, 1e34, 1e38, MAX_READ, -MAX_READ]
 NUMBERS = st.one_of(
     st.sampled_from(SPECIAL),
     st.integers(-3, 3).map(float),
     st.floats(-10, 10, width=32),
-    st.floats(-LARGEST_READ, LARGEST_READ),
+    st.floats(-MAX_READ, MAX_READ),
 )
 LAYOUTS: dict[str, Callable[[tuple[int, int], type], np.ndarray]] = {
     "rows": lambda shape, dtype: np.empty(shape, dtype),
@@ -91,7 +91,7 @@ def problems(draw: st.DrawFn) -> tuple[Scaler, np.ndarray, int]:
     for column in range(shape[1]):
         bounds = bounds_of(scaler, first + column)
         new[:, column] = [draw_near(draw, bounds) for _ in range(shape[0])]
-    largest = LARGEST_STORED if isinstance(scaler, IdentityScaler) else LARGEST_READ
+    largest = MAX_STORED if isinstance(scaler, IdentityScaler) else MAX_READ
     return scaler, np.clip(new, -largest, largest), first
 
 
@@ -124,7 +124,7 @@ def test_large_tables_are_scaled_alike_by_any_number_of_threads(kind, shape, ord
 
 @pytest.mark.parametrize("relative", [False, True])
 def test_values_between_the_knots_of_a_long_column_are_interpolated(relative, monkeypatch) -> None:
-    monkeypatch.setattr(scaling, "MOST_KNOTS", 50)
+    monkeypatch.setattr(scaling, "MAX_KNOTS", 50)
     values = np.random.default_rng(1).normal(size=(1000, 2))
     scaler = scaling.learn_ranks(values, relative)
     assert not scaler.complete.any()

@@ -103,7 +103,7 @@ def test_every_scale_predicts_as_python_does(
     X, y = training_rows()
     X[:, 1] = np.round(X[:, 1])  # ties
     models = {f"s_{scale}": fitted(y, 3, X, scale=scale) for scale in (None, *SCALES)}
-    monkeypatch.setattr(bevel.data.scaling, "MOST_KNOTS", 20)
+    monkeypatch.setattr(bevel.data.scaling, "MAX_KNOTS", 20)
     models["few_ranks"] = fitted(y, 0, X, scale="rank")
     models["few_relative_ranks"] = fitted(y, 0, X, scale="relative_rank")
     narrow = X.astype(np.float32).astype(np.float64)  # knots that float32 holds

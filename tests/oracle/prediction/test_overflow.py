@@ -19,7 +19,7 @@ from support.random_forests import KINDS
 import bevel
 from bevel import ObliqueForestClassifier, _core
 from bevel import projections as P
-from bevel.data.encoding import LARGEST_STORED, Encoding
+from bevel.data.encoding import MAX_STORED, Encoding
 from bevel.data.scaling import IdentityScaler
 from bevel.files.trees import MappedPredictor, encode_forest
 from bevel.forest.flat_forest import FlatForest
@@ -206,7 +206,7 @@ def test_c_export_of_huge_forests_predicts_as_the_oracle_says(tmp_path: Path):
         estimators[f"m{number}"].voting = "soft"
     models = CModels(estimators, tmp_path)
     for name, estimator in estimators.items():
-        X = huge_rows(rng, estimator.forest_, 60, 0.05, LARGEST_STORED)
+        X = huge_rows(rng, estimator.forest_, 60, 0.05, MAX_STORED)
         out, _ = models.predict(name, X)
         expected = naive_answers(estimator.forest_, X)
         np.testing.assert_array_equal(out.reshape(expected.shape), expected, err_msg=name)

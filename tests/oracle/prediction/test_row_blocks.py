@@ -35,7 +35,7 @@ def weights_of(kind, n):
 def in_blocks(monkeypatch, most_values, fit):
     """A fit in blocks of so many values, and how many blocks of predictions it made."""
     made = []
-    monkeypatch.setattr(blocks_module, "MOST_VALUES", most_values)
+    monkeypatch.setattr(blocks_module, "MAX_VALUES", most_values)
     original = automatic.PredictedBlocks.predictions
 
     def counted(self, family, rows):
@@ -160,7 +160,7 @@ def test_bits_of_bags_are_the_rows_that_were_drawn(n, replace, weighted):
 @pytest.mark.parametrize("n_rows", [0, 1, 5, 100])
 @pytest.mark.parametrize("values_per_row", [0, 1, 30, 1000])
 def test_blocks_cover_all_rows_once_and_are_small(n_rows, values_per_row, monkeypatch):
-    monkeypatch.setattr(blocks_module, "MOST_VALUES", 100)
+    monkeypatch.setattr(blocks_module, "MAX_VALUES", 100)
     blocks = row_blocks(n_rows, values_per_row, first=3)
     rows = [row for block in blocks for row in range(block.start, block.stop)]
     assert rows == list(range(3, 3 + n_rows))
@@ -188,5 +188,5 @@ def test_losses_of_powers_do_not_depend_on_blocks(monkeypatch):
     shares = rng.dirichlet(np.ones(9), 50)
     truth = rng.integers(0, 9, 50)
     whole = power_losses(shares, truth)
-    monkeypatch.setattr(blocks_module, "MOST_VALUES", 20)
+    monkeypatch.setattr(blocks_module, "MAX_VALUES", 20)
     np.testing.assert_array_equal(power_losses(shares, truth), whole)

@@ -22,7 +22,7 @@ from bevel import projections as P
 from bevel.data import dataset
 from bevel.projections import custom
 
-LARGEST_STORED = 1e34
+MAX_STORED = 1e34
 
 
 def pool_of(directions: np.ndarray) -> _core.Family:
@@ -37,7 +37,7 @@ def pool_of(directions: np.ndarray) -> _core.Family:
 
 def huge_problem(n_rows: int, n_classes: int, missing: float = 0.0) -> Problem:
     rng = np.random.default_rng(n_rows)
-    X = rng.normal(size=(n_rows, 4)) * rng.choice([1.0, 1e3, 1e20, LARGEST_STORED / 8], (n_rows, 4))
+    X = rng.normal(size=(n_rows, 4)) * rng.choice([1.0, 1e3, 1e20, MAX_STORED / 8], (n_rows, 4))
     X[rng.random(X.shape) < missing] = np.nan
     y = rng.integers(0, n_classes, n_rows) if n_classes else rng.normal(size=n_rows)
     return problem(X, y, n_classes)
@@ -103,7 +103,7 @@ def test_every_search_and_instruction_set_leaves_out_the_same_directions(n_rows,
 
 
 def test_custom_directions_reckon_with_the_largest_feature_that_is_stored():
-    assert custom.LARGEST_FEATURE == dataset.LARGEST_STORED == LARGEST_STORED
+    assert custom.MAX_FEATURE == dataset.MAX_STORED == MAX_STORED
 
 
 @pytest.mark.parametrize("is_function", [False, True], ids=["matrix", "function"])

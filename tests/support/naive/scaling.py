@@ -13,7 +13,7 @@ from bevel.data.scaling import (
     safe_span,
 )
 
-LARGEST_STORED = 1e34
+MAX_STORED = 1e34
 
 
 def native_scale(scaler: Scaler, tile: np.ndarray, features: slice | None = None) -> np.ndarray:
@@ -28,7 +28,7 @@ def naive_scale(scaler: Scaler, tile: np.ndarray, features: slice) -> np.ndarray
     """What the core is to store of a tile whose columns are `features`."""
     scaled = scale_in_double(scaler, tile.astype(np.float64), features)
     if not isinstance(scaler, IdentityScaler):
-        scaled = _cut(scaled, -LARGEST_STORED, LARGEST_STORED)
+        scaled = _cut(scaled, -MAX_STORED, MAX_STORED)
     return scaled.astype(np.float32)
 
 

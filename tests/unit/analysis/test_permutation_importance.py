@@ -174,7 +174,7 @@ def test_result_of_a_group_does_not_depend_on_which_groups_share_memory(
     groups = {"a": [0], "b": [0, 1], "c": [1, 2], "d": [3]}
     extra = {} if importance is negation_importance else {"random_state": 5}
     at_once = importance(forest, X, y, groups=groups, error_of=error_of, **extra)
-    for name in ("MOST_SUMS", "MOST_LENDERS", "MOST_INCREASES"):
+    for name in ("MAX_SUMS", "MAX_LENDERS", "MAX_INCREASES"):
         monkeypatch.setattr(perturbation, name, 0)
     one_by_one = importance(forest, X, y, groups=groups, error_of=error_of, **extra)
     np.testing.assert_array_equal(at_once.repeats, one_by_one.repeats)

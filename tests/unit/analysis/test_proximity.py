@@ -175,7 +175,7 @@ def test_explained_shares_are_those_of_the_centred_matrix(classifier, kind):
 @pytest.mark.parametrize("kind", KINDS)
 def test_coordinates_of_many_rows_are_those_of_the_dense_matrix(classifier, kind, monkeypatch):
     dense = principal_coordinates(classifier, X, CLASSES, kind=kind, n_components=3)
-    monkeypatch.setitem(principal_coordinates.__globals__, "LARGEST_DENSE", 10)
+    monkeypatch.setitem(principal_coordinates.__globals__, "MAX_DENSE", 10)
     sparse = principal_coordinates(classifier, X, CLASSES, kind=kind, n_components=3)
     np.testing.assert_allclose(sparse.coordinates, dense.coordinates, atol=1e-8)
     np.testing.assert_allclose(sparse.explained, dense.explained, atol=1e-10)
@@ -188,7 +188,7 @@ def test_coordinates_of_many_rows_are_not_displaced_by_large_negative_eigenvalue
     centring = np.eye(90) - 1 / 90
     values = np.linalg.eigvalsh(0.5 * centring @ matrix @ centring)[::-1]
     assert -values[-1] > values[7] > 0.6
-    monkeypatch.setitem(principal_coordinates.__globals__, "LARGEST_DENSE", 10)
+    monkeypatch.setitem(principal_coordinates.__globals__, "MAX_DENSE", 10)
     sparse = principal_coordinates(fitted, X, VALUES, n_components=8)
     np.testing.assert_allclose(sparse.eigenvalues, values[:8], rtol=1e-9)
 

@@ -15,7 +15,7 @@ from bevel.estimators._base import encode_rows
 from bevel.forest.training_rows import training_rows_of
 from bevel.report.explain import explain_sections
 from bevel.workflow import explaining
-from bevel.workflow.explaining import MOST_CLASSES, explain, find_representative_rows
+from bevel.workflow.explaining import MAX_CLASSES, explain, find_representative_rows
 
 N_FEATURES = 5  # of mixed_columns
 
@@ -238,7 +238,7 @@ def test_of_many_classes_the_effects_show_those_that_change_most():
     model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
     found = explain(model, Columns(("x", "z"), tuple(X.T)), y)
     whole = partial_dependence(model, X, 0, grid_resolution=30)
-    largest = np.sort(np.argsort(-np.ptp(whole.values, axis=0))[:MOST_CLASSES])
+    largest = np.sort(np.argsort(-np.ptp(whole.values, axis=0))[:MAX_CLASSES])
     np.testing.assert_array_equal(found.effects[0].classes, whole.classes[largest])
     np.testing.assert_array_equal(found.effects[0].values, whole.values[:, largest])
 
@@ -284,8 +284,8 @@ def test_forest_without_a_split_and_a_constant_target():
 def test_many_rows_are_sampled_and_said_to_be(monkeypatch):
     X, y = mixed_columns()
     model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
-    monkeypatch.setattr(explaining, "MOST_ROWS", 25)
-    monkeypatch.setattr(explaining, "MOST_VISITS", 0)
+    monkeypatch.setattr(explaining, "MAX_ROWS", 25)
+    monkeypatch.setattr(explaining, "MAX_VISITS", 0)
     found = explain(model, X, y, requested=[111, 112])
     assert 25 <= found.n_used <= 27 < found.n_rows
     assert [row.number for row in found.rows[-2:]] == [111, 112]

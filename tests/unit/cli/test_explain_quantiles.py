@@ -92,9 +92,9 @@ def test_quantiles_that_cannot_be_had_are_not_drawn(monkeypatch):
     weighted.set_params(keep_targets=True).fit(X, y, sample_weight=1.0 + np.arange(len(y)) % 3)
     assert "<svg" in quantile_section(explain(weighted, X, y))
     model, X, y = grow_numbers()
-    monkeypatch.setattr(explaining, "MOST_MEMBERS", 20 * len(y) - 1)
+    monkeypatch.setattr(explaining, "MAX_MEMBERS", 20 * len(y) - 1)
     assert "more memory" in quantile_section(explain(model, X, y))
-    monkeypatch.setattr(explaining, "MOST_MEMBERS", 20 * len(y))
+    monkeypatch.setattr(explaining, "MAX_MEMBERS", 20 * len(y))
     assert "<svg" in quantile_section(explain(model, X, y))
 
 
@@ -102,7 +102,7 @@ def test_chart_of_many_rows_is_of_some_and_says_so_and_all_are_counted(monkeypat
     model, X, y = grow_numbers()
     found = explain(model, X, y)
     drawn = []
-    monkeypatch.setattr(explain_figures, "MOST_FAN_ROWS", 40)
+    monkeypatch.setattr(explain_figures, "MAX_FAN_ROWS", 40)
     monkeypatch.setattr(
         explain_figures.plots, "fan_chart", lambda some, ax: drawn.append(some) or ax
     )

@@ -15,7 +15,7 @@ import scipy.sparse as sp
 
 from bevel.data import encoding as tiles
 from bevel.data.dataset import learn_dataset
-from bevel.data.encoding import LARGEST_STORED, encode
+from bevel.data.encoding import MAX_STORED, encode
 from bevel.data.scaling import SCALES
 from bevel.data.tables import read_table
 from bevel.errors import PrecisionWarning
@@ -168,7 +168,7 @@ def test_values_whose_squares_overflow_raise_with_any_scale():
 def test_new_values_far_outside_the_training_range_stay_finite():
     encoding = learn(normal(20, 1), scale="standard").encoding
     rows = encode(read_table([[1e100], [-1e100]]), encoding)
-    assert rows[:, 0].tolist() == [np.float32(LARGEST_STORED), -np.float32(LARGEST_STORED)]
+    assert rows[:, 0].tolist() == [np.float32(MAX_STORED), -np.float32(MAX_STORED)]
 
 
 def test_column_that_float32_cannot_resolve_warns_once_and_names_the_remedy():

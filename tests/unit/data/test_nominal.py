@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bevel.data.nominal import MOST_LEVELS, choose_nominal, learn_levels
+from bevel.data.nominal import MAX_LEVELS, choose_nominal, learn_levels
 from bevel.data.tables import read_table
 
 
@@ -45,8 +45,8 @@ def test_levels_of_several_types_have_an_order_of_their_own():
 
 def test_too_many_levels_name_the_column_and_the_number():
     with pytest.raises(ValueError, match=r"column 'id' must have at most 65535 levels; got 65536"):
-        learn_levels(np.arange(MOST_LEVELS + 1), "'id'")
-    assert learn_levels(np.arange(MOST_LEVELS), "'id'").n_codes == MOST_LEVELS
+        learn_levels(np.arange(MAX_LEVELS + 1), "'id'")
+    assert learn_levels(np.arange(MAX_LEVELS), "'id'").n_codes == MAX_LEVELS
 
 
 @pytest.mark.parametrize(("train", "new"), [(["a"], [1.0]), ([1, 2], ["a", None])])

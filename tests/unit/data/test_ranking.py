@@ -8,7 +8,7 @@ from scipy.stats import rankdata
 from support.naive.scaling import native_scale
 
 from bevel.data import scaling
-from bevel.data.scaling import MOST_KNOTS, learn_ranks, merge_ranks
+from bevel.data.scaling import MAX_KNOTS, learn_ranks, merge_ranks
 
 
 def column(values):
@@ -59,7 +59,7 @@ def test_ranks_of_twenty_thousand_values_are_exact():
 
 def test_ranks_beyond_the_bound_are_wrong_by_less_than_two_gaps(monkeypatch):
     """Also where many rows share a value, whose rank is the mean of theirs."""
-    monkeypatch.setattr(scaling, "MOST_KNOTS", 50)
+    monkeypatch.setattr(scaling, "MAX_KNOTS", 50)
     rng = np.random.default_rng(4)
     values = rng.normal(size=3000)
     values[rng.random(3000) < 0.3] = 0.25
@@ -77,8 +77,8 @@ def test_large_columns_keep_bounded_knots_and_nearly_exact_ranks():
     values = np.random.default_rng(1).normal(size=100_000)
     scaler = learn_ranks(column(values), relative=False)
     scaled = native_scale(scaler, column(values))[:, 0]
-    assert len(scaler.knots) <= MOST_KNOTS
-    assert np.abs(scaled - rankdata(values)).max() < len(values) / MOST_KNOTS
+    assert len(scaler.knots) <= MAX_KNOTS
+    assert np.abs(scaled - rankdata(values)).max() < len(values) / MAX_KNOTS
     order = np.argsort(values)
     assert np.all(np.diff(scaled[order]) >= 0)
     assert scaled.min() == 1

@@ -165,7 +165,7 @@ def test_missing_package_is_named(monkeypatch):
 
 @pytest.mark.parametrize("route", ["trees", "walk"])
 def test_forest_larger_than_a_model_is_refused(route, monkeypatch):
-    monkeypatch.setattr(graph, "LARGEST_MODEL", 200)
+    monkeypatch.setattr(graph, "MAX_MODEL", 200)
     with pytest.raises(ValueError, match=r"An ONNX model must stay below .* GiB"):
         to_onnx(classifier().fitted_forest_, route=route)
 

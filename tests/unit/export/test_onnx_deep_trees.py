@@ -11,7 +11,7 @@ pytest.importorskip("onnxruntime")
 
 from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier
 from bevel.export.onnx import to_onnx, write_onnx
-from bevel.export.onnx.leaves import MOST_LEVELS
+from bevel.export.onnx.leaves import MAX_LEVELS
 
 RUN = """
 import sys
@@ -37,14 +37,14 @@ def test_deep_tree_runs(tmp_path):
     np.testing.assert_allclose(np.load(files[2]), forest.predict_proba(rows), atol=1e-6)
 
 
-@pytest.mark.parametrize(("n_levels", "is_tree"), [(MOST_LEVELS, True), (MOST_LEVELS + 1, False)])
+@pytest.mark.parametrize(("n_levels", "is_tree"), [(MAX_LEVELS, True), (MAX_LEVELS + 1, False)])
 def test_limit_of_the_tree_operator(n_levels, is_tree):
     found = operators(estimator_with(chain(n_levels))[0].to_onnx())
     assert ("TreeEnsembleRegressor" in found) == is_tree
 
 
 def test_tree_operator_is_refused_for_deep_trees():
-    fitted = estimator_with(chain(MOST_LEVELS + 1))[0].fitted_forest_
+    fitted = estimator_with(chain(MAX_LEVELS + 1))[0].fitted_forest_
     with pytest.raises(ValueError, match='route must be "auto" or "walk" for trees of more than'):
         to_onnx(fitted, route="trees")
 

@@ -10,7 +10,7 @@ from support.model_files import small_models
 
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.quantiles import KeptTargets
+from bevel.forest.quantiles import LeafTargets
 
 
 def damaged(array, place, value):
@@ -89,6 +89,6 @@ def test_damaged_targets_in_a_pickle_raise(change):
     with pytest.raises(ValueError, match="Targets in a pickle must be"):
         pickle.loads(pickle.dumps(replace(targets, **change(targets))))
     with pytest.raises(ValueError, match="Targets in a pickle must be"):
-        KeptTargets.__new__(KeptTargets).__setstate__(
+        LeafTargets.__new__(LeafTargets).__setstate__(
             replace(targets, **change(targets)).__getstate__()
         )

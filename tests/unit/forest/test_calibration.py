@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from bevel.forest.calibration import (
-    LEAST_PROBABILITY,
+    MIN_PROBABILITY,
     POWERS,
     TOLERANCE,
     choose_power,
@@ -26,7 +26,7 @@ def naive_power(shares, truth, weights):
     for power in POWERS:
         raised = [[share**power for share in row] for row in shares]
         losses[power] = [
-            -math.log(max(row[k] / sum(row), LEAST_PROBABILITY))
+            -math.log(max(row[k] / sum(row), MIN_PROBABILITY))
             for row, k in zip(raised, truth, strict=True)
         ]
 

@@ -7,12 +7,12 @@ import pytest
 
 from bevel.parameters.parameter import (
     Flag,
+    Float,
     Function,
     Integer,
     NoneOption,
     Number,
     Parameter,
-    Real,
     Special,
     StrOptions,
 )
@@ -27,14 +27,14 @@ def parameter(*accepts):
     [
         ([Integer(1)], [1, np.int32(7)]),
         ([Integer()], [-3, 0]),
-        ([Real("(0, 1]")], [0.5, 1.0, np.float32(0.1)]),
+        ([Float("(0, 1]")], [0.5, 1.0, np.float32(0.1)]),
         ([Number("[0, inf)")], [0, 0.0, 1e9]),
         ([StrOptions(("a", "b"))], ["a", "b"]),
         ([NoneOption()], [None]),
         ([Flag()], [True, np.False_]),
         ([Function("(x)")], [len, str]),
         ([Special("a dict", dict)], [{}, {"a": 1}]),
-        ([NoneOption(), Integer(1), Real("(0, 1)")], [None, 4, 0.4]),
+        ([NoneOption(), Integer(1), Float("(0, 1)")], [None, 4, 0.4]),
     ],
 )
 def test_values_in_range_pass(accepts, good):
@@ -50,9 +50,9 @@ def test_values_in_range_pass(accepts, good):
         (Integer(1, 9), np.int64(10), "size must be an integer of at most 9; got"),
         (Number("[0, inf)"), 10**400, r"size must be a number in \[0, inf\); got 1000"),
         (Number("[0, 1]"), -(10**400), r"size must be a number in \[0, 1\]; got -1000"),
-        (Real("(0, 1]"), 0.0, r"size must be a float in \(0, 1\]; got 0.0"),
-        (Real("(0, 1]"), 1.5, "got 1.5"),
-        (Real("(0, 1)"), 1.0, "got 1.0"),
+        (Float("(0, 1]"), 0.0, r"size must be a float in \(0, 1\]; got 0.0"),
+        (Float("(0, 1]"), 1.5, "got 1.5"),
+        (Float("(0, 1)"), 1.0, "got 1.0"),
         (Number("[0, inf)"), float("inf"), "got inf"),
         (Number("[0, inf)"), float("nan"), "got nan"),
         (StrOptions(("a", "b")), "c", 'size must be "a" or "b"; got \'c\''),
@@ -69,7 +69,7 @@ def test_values_out_of_range_raise_value_error(accepts, value, message):
         (Integer(1), 1.0),
         (Integer(1), True),
         (Integer(1), "1"),
-        (Real("(0, 1]"), 1),
+        (Float("(0, 1]"), 1),
         (Number("[0, 1]"), True),
         (StrOptions(("a",)), None),
         (Flag(), 1),
@@ -83,5 +83,5 @@ def test_values_of_another_kind_raise_type_error(accepts, value):
 
 
 def test_required_lists_all_kinds():
-    text = parameter(NoneOption(), Integer(1), Real("(0, 1]")).required
+    text = parameter(NoneOption(), Integer(1), Float("(0, 1]")).required
     assert text == "None, an integer of at least 1 or a float in (0, 1]"

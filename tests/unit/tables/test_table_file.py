@@ -335,7 +335,7 @@ def test_mark_of_inches_does_not_make_a_later_cell_look_open(write):
 def test_row_longer_than_a_block_is_read(write, monkeypatch):
     from bevel.tables import text as text_file
 
-    monkeypatch.setattr(text_file, "SMALLEST_BLOCK", 1000)
+    monkeypatch.setattr(text_file, "MIN_BLOCK", 1000)
     X = read_all(write("a,b\n" + f"1,{'x' * 5000}\n" * 200 + "2,y\n"))
     assert len(X.values[1][0]) == 5000
     assert X.values[1][-1] == "y"

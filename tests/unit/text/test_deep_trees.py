@@ -12,7 +12,7 @@ from support.naive.depth import naive_depth
 from support.random_forests import random_forest
 
 from bevel.analysis import path_rules, shapley_values, top_rules, tree_rules
-from bevel.forest.flat_forest import MOST_SHOWN
+from bevel.forest.flat_forest import MAX_SHOWN
 
 N_SPLITS = 5000
 DEEP = [
@@ -39,7 +39,7 @@ def test_printed_tree_says_how_many_nodes_it_leaves_out(deep):
     text = str(deep[0].forest_.tree(0))
     assert len(text) < 400_000
     lines = text.splitlines()
-    assert len(lines) <= MOST_SHOWN + 3
+    assert len(lines) <= MAX_SHOWN + 3
     assert lines[-1].startswith("… 8,")
     assert "more nodes" in lines[-1]
 

@@ -26,7 +26,7 @@ __all__ = [
 Values: TypeAlias = NDArray[np.float64]  # of one column, one for each row
 
 NEAR_CONSTANT = 0.99  # share of one value from which a column has next to no information
-FEWEST_KEYS = 20  # below, distinct values are no sign of a key
+MIN_KEYS = 20  # below, distinct values are no sign of a key
 
 
 @dataclass(frozen=True)
@@ -131,7 +131,7 @@ def is_key(values: Values, nominal: bool) -> bool:
     A nominal one does if no level comes twice; a numeric one if it holds distinct integers that lie
     close together, as those of a serial number do even where a third of the rows is elsewhere.
     """
-    if len(values) < FEWEST_KEYS or len(distinct(values)) < len(values):
+    if len(values) < MIN_KEYS or len(distinct(values)) < len(values):
         return False
     if nominal:
         return True

@@ -49,7 +49,7 @@ Matrix = NDArray[np.float64]
 # (values, whether they are nominal, what the system takes) -> what becomes of them; None: dropped
 Learn = Callable[[Matrix, bool, Collection[str]], Column | None]
 
-FEWEST_NUMBERS = 10  # distinct values from which Blaser takes a column as numeric
+MIN_NUMBERS = 10  # distinct values from which Blaser takes a column as numeric
 
 
 @dataclass(frozen=True)
@@ -121,7 +121,7 @@ def _is_nominal(column: Column) -> bool:
 
 def is_category(values: Matrix, nominal: bool) -> bool:
     """Whether Blaser takes a column as categorical: it is nominal, or has few distinct values."""
-    return nominal or len(distinct(values)) < FEWEST_NUMBERS
+    return nominal or len(distinct(values)) < MIN_NUMBERS
 
 
 def _sporf(values: Matrix, nominal: bool, accepts: Collection[str]) -> Column | None:  # noqa: ARG001

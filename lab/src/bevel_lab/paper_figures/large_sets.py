@@ -24,7 +24,7 @@ __all__ = ["large_set_times"]
 # MNIST, a part of Higgs, and two sets in place of p53, which no folder has.
 SETS = ("mnist_train60k", "higgs_7500", "covtype_20k", "fashion_mnist_20k")
 N_TREES = 128  # 6.4.3 prints seconds per tree; not how many
-FEWEST_ROWS, N_SINGLE_ROWS = 1000, 200
+MIN_ROWS, N_SINGLE_ROWS = 1000, 200
 
 
 def large_set_times(share: float, seed: int, data: Path | None) -> tuple[Any, list[str]]:
@@ -52,7 +52,7 @@ def _rows(name: str, data: Path | None, share: float, seed: int) -> tuple[Any, N
     """A share of the rows, the same for all systems."""
     table = open_set(name, data)
     problem = prepared(table, np.ones(len(table.y), bool), "native")
-    n = min(len(table.y), max(FEWEST_ROWS, round(share * len(table.y))))
+    n = min(len(table.y), max(MIN_ROWS, round(share * len(table.y))))
     chosen = np.random.default_rng(seed).permutation(len(table.y))[:n]
     y = np.unique(table.y[chosen], return_inverse=True)[1]
     return np.ascontiguousarray(problem.X_train[chosen], np.float32), y

@@ -22,7 +22,7 @@ KINDS = {
 }
 N_TREES, N_REPEATS = 1000, 20
 FACTORS = (0.25, 0.5, 1.0, 2.0, 4.0)  # of √p features
-MOST_ROWS = 800
+MAX_ROWS = 800
 
 
 def _tables(data: Path | None) -> dict[str, list[tuple[str, NDArray[Any], NDArray[Any]]]]:
@@ -35,7 +35,7 @@ def _tables(data: Path | None) -> dict[str, list[tuple[str, NDArray[Any], NDArra
                 continue
             table = open_set(name, data)
             problem = prepared(table, np.ones(len(table.y), bool), "menze")
-            chosen = np.random.default_rng(0).permutation(len(table.y))[:MOST_ROWS]
+            chosen = np.random.default_rng(0).permutation(len(table.y))[:MAX_ROWS]
             found.setdefault(kind, []).append((name, problem.X_train[chosen], table.y[chosen]))
     if not found:
         required = "a folder with some of Menze's kinds of sets, such as ionosphere"

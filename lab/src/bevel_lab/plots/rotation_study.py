@@ -20,7 +20,7 @@ __all__ = ["rotation_heat_map", "rotation_histogram", "rotation_studies"]
 # From light to dark without turning back, in grey too; as in the thesis light is good.
 COLOURS = "YlOrBr"
 SORTS = (None, "folds", "rotations")
-MOST_NAMES = 25  # groups that are named one by one
+MAX_NAMES = 25  # groups that are named one by one
 N_BINS = 24
 PER_ROW = 2  # studies side by side, whose names are still readable on a page
 
@@ -190,7 +190,7 @@ def _scale(studies: "list[RotationStudy]") -> tuple[float, float]:
 
 
 def _name_groups(axis: Any, letters: str, order: Any, means: Any, many: str) -> None:
-    if len(order) > MOST_NAMES:
+    if len(order) > MAX_NAMES:
         axis.set_ticks([])
         axis.set_label_text(f"{len(order)} {many}")
         return

@@ -24,8 +24,8 @@ __all__ = ["PROTOCOLS", "n_repeats"]
 SOURCE = "No paper: Bevel's own choice of defaults"
 N_TREES, N_DEFAULT_TREES = 300, 500
 N_FOLDS, QUICK_FOLDS = 5, 2
-MOST_ROWS = 5_000  # of data sets that the user does not name
-N_PREDICTED, MOST_REPEATS = 1_000, 20
+MAX_ROWS = 5_000  # of data sets that the user does not name
+N_PREDICTED, MAX_REPEATS = 1_000, 20
 NOISE = 0.005  # difference of errors that counts as none
 
 AXIS, SPARSE = {"projection": "axis"}, {"projection": "sparse", "n_projections": "p"}
@@ -53,14 +53,14 @@ def n_folds(plan: Plan) -> int:
 
 def n_repeats(n_rows: int) -> int:
     """Repeats of the cross-validation, so that about a thousand rows are predicted (1 to 20)."""
-    return min(MOST_REPEATS, max(1, math.ceil(N_PREDICTED / n_rows)))
+    return min(MAX_REPEATS, max(1, math.ceil(N_PREDICTED / n_rows)))
 
 
 def cells(
     name: str, variants: Variants, keep: Callable[[DataSet], bool], plan: Plan
 ) -> Iterator[Cell]:
     """Data sets of 5000 rows at most, unless the user names them or another limit."""
-    most = plan.max_rows if plan.only or plan.max_rows is not None else MOST_ROWS
+    most = plan.max_rows if plan.only or plan.max_rows is not None else MAX_ROWS
     for data in chosen_sets(replace(plan, max_rows=most), keep=keep):
         yield from cells_of(
             *(name, plan, [(data.name, NOTHING)]),

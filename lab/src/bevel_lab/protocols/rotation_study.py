@@ -12,7 +12,7 @@ from bevel_lab.protocols.sets import chosen_sets, open_set, prepared
 from bevel_lab.protocols.splits import stratified_folds, training_rows
 from bevel_lab.studies.layout import (
     EXPERIMENT,
-    FEWEST_NESTED,
+    MIN_NESTED,
     ROTATION_GROUP,
     other_folds,
     rotation_seed,
@@ -75,7 +75,7 @@ def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
 def _nested(cell: Cell, plan: Plan) -> dict[str, Any]:
     """The folds of a stack; of two there is only one other, and it divides the rows by itself."""
     n_folds = plan.folds or N_FOLDS
-    if n_folds < FEWEST_NESTED:
+    if n_folds < MIN_NESTED:
         return {}
     folds = stratified_folds(open_set(cell.data, plan.data).y, n_folds, cell.split_seed)
     return {"cv": other_folds(folds, cell.fold)}

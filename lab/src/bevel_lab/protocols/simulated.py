@@ -175,7 +175,7 @@ def consistency_parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
     return {**fully_grown_trees(cell, plan, N_TREES), **limit}
 
 
-MOST_ROWS = {"n_train": ROWS["consistency"][-1]}
+MAX_ROWS = {"n_train": ROWS["consistency"][-1]}
 CONSISTENCY = against_rows(
     "consistency",
     "4.1 and Figure 1",
@@ -185,13 +185,13 @@ CONSISTENCY = against_rows(
     claims=(
         Claim(
             "RF cannot achieve an error below 1/6 (0.15 allows for the finite stripes)",
-            *("4.1, Figure 1B", Side("random-forest", MOST_ROWS), None, ABOVE),
+            *("4.1, Figure 1B", Side("random-forest", MAX_ROWS), None, ABOVE),
             level=0.15,
         ),
         *(
             Claim(
                 f"{label} errs dramatically less than 1/6",
-                *("4.1, Figure 1B", Side(system, MOST_ROWS)),
+                *("4.1, Figure 1B", Side(system, MAX_ROWS)),
                 level=1 / 12,
             )
             for system, label in (("sporf", "SPORF"), ("rr-rf", "RR-RF"), ("ccf", "CCF"))

@@ -18,7 +18,7 @@ __all__ = ["PROTOCOLS", "replicate_groups"]
 N_TREES = 100
 N_REPEATS, QUICK_REPEATS = 3, 1
 N_FOLDS, QUICK_FOLDS = 5, 2
-MOST_ROWS = 1_000  # of a larger set each repeat takes so many at random
+MAX_ROWS = 1_000  # of a larger set each repeat takes so many at random
 
 # Sets whose rows are replicates of a sample, in the order of their rows: three in a row in
 # mayonnaise_oil (54 samples), two in a row in ucr_meat (60 samples), row i of either half in
@@ -52,8 +52,8 @@ def load(cell: Cell, plan: Plan) -> Problem:
 
     table = open_set(cell.data, plan.data)
     groups = replicate_groups(cell.data, len(table.y))
-    if len(table.y) > MOST_ROWS:
-        chosen = np.random.default_rng(cell.split_seed).permutation(len(table.y))[:MOST_ROWS]
+    if len(table.y) > MAX_ROWS:
+        chosen = np.random.default_rng(cell.split_seed).permutation(len(table.y))[:MAX_ROWS]
         groups = groups[chosen]
         table = type(table)(
             *(table.X[chosen], table.y[chosen], table.feature_names),
@@ -71,7 +71,7 @@ def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
 
 def size(cell: Cell, plan: Plan) -> int:
     """Entries of the training table, about."""
-    return 500 * min(MOST_ROWS, all_sets(plan.data)[cell.data].n_rows)
+    return 500 * min(MAX_ROWS, all_sets(plan.data)[cell.data].n_rows)
 
 
 SPECTRA = Protocol(

@@ -25,7 +25,7 @@ ROWS = {PARITY: 1_000, TRUNK: 100}  # 2.3.1
 SIMULATED_TREES = {PARITY: 500, TRUNK: 1_000}  # 2.3.1
 N_REPEATS, QUICK_REPEATS = 10, 2  # 2.2.6
 N_FOLDS, QUICK_FOLDS = 5, 2  # the thesis has one split for each set, which is not printed
-SMALLEST_NODE = 10  # nodes of fewer rows are leaves, 2.3.1
+MIN_NODE = 10  # nodes of fewer rows are leaves, 2.3.1
 
 # The scalings (r), (n) and (z) of 2.2.5; FRANK is F-RC(r), and RF does not mind.
 SCALINGS: tuple[Setting, ...] = (
@@ -109,7 +109,7 @@ def parameters(cell: Cell, plan: Plan) -> Mapping[str, Any]:
         n_trees = 1_000 if all_sets(plan.data)[cell.data].n_rows <= 1_000 else 500
     given: dict[str, Any] = dict(trees(cell, plan, n_trees))
     if is_ours(cell):
-        given["min_samples_split"] = SMALLEST_NODE
+        given["min_samples_split"] = MIN_NODE
     if "scaling" in cell.setting:
         given["scale"] = cell.setting["scaling"]
     return given

@@ -15,8 +15,8 @@ from bevel_lab.report.tally import Case, Tally
 
 __all__ = ["STUDY", "by_value", "comparison_figures", "setting_figures", "words_of"]
 
-FEWEST_SETS = 6  # below, distributions over data sets show nothing
-MOST_SETS = 6  # above, curves are means over data sets
+MIN_SETS = 6  # below, distributions over data sets show nothing
+MAX_SETS = 6  # above, curves are means over data sets
 STUDY = "study"  # the setting that tells the parts of the timing study apart
 
 # What settings are called on an axis.
@@ -54,7 +54,7 @@ def comparison_figures(
     table = tally.table(tally.measure)
     rows = statistics.complete_rows(table)
     n_sets = len({case.data for case in tally.cases})
-    if min(int(rows.sum()), n_sets) < FEWEST_SETS or len(tally.systems) < 2:
+    if min(int(rows.sum()), n_sets) < MIN_SETS or len(tally.systems) < 2:
         return []
     names = [labels.get(line.system, line.system) for line in standing]
     values = table[rows][:, [tally.systems.index(line.system) for line in standing]]
@@ -116,7 +116,7 @@ def setting_figures(tally: Tally, reference: str, labels: Labels) -> list[str]:
 def _transformations(tally: Tally, reference: str, labels: Labels) -> list[str]:
     """Normalised relative errors by transformation (thesis, Fig. 2.6)."""
     sets = tally.part([case for case in tally.cases if set(case.setting) == {"transform"}])
-    if len({case.data for case in sets.cases}) < FEWEST_SETS or reference not in sets.systems:
+    if len({case.data for case in sets.cases}) < MIN_SETS or reference not in sets.systems:
         return []
     panels: dict[str, dict[str, NDArray[np.float64]]] = {}
     for value, part in by_value(sets, "transform").items():
@@ -147,11 +147,11 @@ def _grids(tally: Tally, reference: str, labels: Labels) -> list[str]:  # noqa: 
     for system in tally.systems:
         own = Tally([row for row in tally.rows if row["system"] == system])
         names = [name for name in own.setting_names if name not in ("transform", "n_train")]
-        if len(names) != 2 or len({case.data for case in own.cases}) < FEWEST_SETS:
+        if len(names) != 2 or len({case.data for case in own.cases}) < MIN_SETS:
             continue
         rows, columns = ([*by_value(own, name)] for name in names)
         errors = _errors_on_grid(own, names, rows, columns)
-        if len(errors) < FEWEST_SETS:
+        if len(errors) < MIN_SETS:
             continue
         ranks = statistics.hyperparameter_ranks(errors).reshape(len(rows), len(columns))
         words = ([str(each) for each in rows], [str(each) for each in columns])
@@ -221,7 +221,7 @@ def _curves(tally: Tally, reference: str, labels: Labels) -> list[str]:  # noqa:
         varied = tally.part([case for case in tally.cases if name in case.setting])
         scale = "symlog" if 0 in by_value(varied, name) else "log"
         sets = len({case.data for case in varied.cases})
-        if sets > MOST_SETS:
+        if sets > MAX_SETS:
             curves = _means_along(varied, name, "kappa", labels)
             panels = [Panel("", curves, words_of(name), "mean κ", scale)]
             what = f"Mean of Cohen's κ over {sets} data sets (as in SPORF's Fig. 7)"

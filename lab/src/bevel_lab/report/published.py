@@ -30,7 +30,7 @@ __all__ = ["MEASURES", "Agreement", "Pair", "Published", "agreements", "pairs", 
 MEASURES = ("auto", "error", "error-percent", "printed-kappa")
 NAMES = ("name", "dataset", "data", "data set")
 NOT_SYSTEMS = frozenset({*NAMES, "id", "n", "p", "p_num", "p_cat", "c", "group", "remark"})
-LARGEST_PRINTED_ERROR = 10.0  # a larger standard error, or none at all, is not used (percent)
+MAX_PRINTED_ERROR = 10.0  # a larger standard error, or none at all, is not used (percent)
 
 # What the papers call systems that have another name here.
 ALIASES = {
@@ -185,7 +185,7 @@ def pairs(tally: Tally, published: Published, largest_shares: Mapping[str, float
             taken.add((case.data, mine))
             mine_scores = scores[number, column]
             ours_error = statistics.standard_error(mine_scores[np.isfinite(mine_scores)])
-            counts = not spread or 0.0 < float(spread) <= LARGEST_PRINTED_ERROR
+            counts = not spread or 0.0 < float(spread) <= MAX_PRINTED_ERROR
             ours = float(errors[number, column])
             found.append(
                 Pair(case.data, mine, ours, ours_error, *theirs, counts, case.n_classes, spread)

@@ -19,9 +19,9 @@ from bevel_lab.statistics.printed_kappa import counted_share
 __all__ = ["NONE_KNOWN", "find_index", "known_reasons"]
 
 NONE_KNOWN = "none known"
-FEWEST_SYSTEMS = 3  # that must differ alike before it is the data's doing
+MIN_SYSTEMS = 3  # that must differ alike before it is the data's doing
 LONGEST_NOTE = 140
-LARGEST_FILE = 50_000  # rows; larger files are not read for a remark only
+MAX_FILE = 50_000  # rows; larger files are not read for a remark only
 
 
 def find_index(data: Path | None, paper: Path | None) -> Path | None:
@@ -60,7 +60,7 @@ def known_reasons(
     for data in dict.fromkeys(pair.data for pair in found if pair.agrees is False):
         mine = [pair for pair in found if pair.data == data and pair.agrees is not None]
         entry = index.get(same_name(data))
-        table = entry.load() if entry is not None and entry.n_rows <= LARGEST_FILE else None
+        table = entry.load() if entry is not None and entry.n_rows <= MAX_FILE else None
         facts = _remarks(published, data)
         if table is not None:
             facts += _missing(table, published.measure)
@@ -125,7 +125,7 @@ def _sizes(table: LabelledTable, theirs: Mapping[str, float]) -> list[str]:
 def _alike(pairs: Sequence[Pair]) -> list[str]:
     """Whether all systems of a set err, here, on the same side of the paper's."""
     signs = {np.sign(pair.difference) for pair in pairs}
-    if len(pairs) < FEWEST_SYSTEMS or len(signs) > 1:
+    if len(pairs) < MIN_SYSTEMS or len(signs) > 1:
         return []
     side = "more" if signs == {1.0} else "less"
     return [f"all {len(pairs)} systems err {side} here, which points to the rows, not to a system"]

@@ -11,10 +11,10 @@ from bevel.report.page import TableCell, escaped, paragraph, table
 from bevel_lab.protocols.claims import Verdict
 from bevel_lab.report.drawings import words_of
 from bevel_lab.report.published import Agreement, Pair
-from bevel_lab.report.rounds import FEWEST_SETS, Round
+from bevel_lab.report.rounds import MIN_SETS, Round
 from bevel_lab.report.standings import Standing, alike_with_best
 from bevel_lab.report.tally import Tally
-from bevel_lab.statistics.counts import FEWEST_FOR_WILCOXON
+from bevel_lab.statistics.counts import MIN_FOR_WILCOXON
 
 __all__ = [
     "agreement_table",
@@ -33,7 +33,7 @@ MORE = {
     "leaves": ("Leaves of the median tree", 1),
     "seconds_single_row": ("Seconds to predict a single row", 6),
 }
-MOST_OPEN = 30  # longer lists are folded away
+MAX_OPEN = 30  # longer lists are folded away
 
 
 def standings_tables(parts: Sequence[Round], labels: Labels) -> str:
@@ -107,7 +107,7 @@ def _scores_table(part: Round, labels: Labels) -> str:
 def _against_table(part: Round, labels: Labels) -> str:
     """Paired comparisons over data sets; settings of one simulation are no sample of anything."""
     others = [line for line in part.standing if line.system != part.reference]
-    if not others or part.n_sets < FEWEST_SETS:
+    if not others or part.n_sets < MIN_SETS:
         return ""
     reference = labels.get(part.reference, part.reference)
     classes = part.tally.measure == "error"
@@ -129,7 +129,7 @@ def _notes(part: Round, labels: Labels) -> str:
         "(Menze, Table 2), “within 1 SD” those on which it is within one cross-sectional standard "
         "deviation of the best (Blaser, 1.6)."
     )
-    if part.n_sets >= FEWEST_SETS and len(part.standing) > 1:
+    if part.n_sets >= MIN_SETS and len(part.standing) > 1:
         text += (
             f" The second table compares systems with {reference} over data sets: negative "
             "differences and wins are the system's own; the p-values are those of Wilcoxon's "
@@ -159,7 +159,7 @@ def data_tables(tally: Tally, labels: Labels) -> str:
     n_splits = len(tally.splits)
     test = (
         "Wilcoxon's paired test over the splits"
-        if n_splits >= FEWEST_FOR_WILCOXON
+        if n_splits >= MIN_FOR_WILCOXON
         else "Nadeau and Bengio's corrected t-test over the splits (Wilcoxon's cannot reach 5 % on "
         f"{n_splits})"
     )
@@ -337,7 +337,7 @@ def mismatch_table(
         "than twice the combined standard error; grey: left out of the comparison."
     )
     inside = paragraph(note, kind="note") + table(header, rows, numeric=range(1, len(header) - 1))
-    return folded(title, inside, is_open=len(rows) <= MOST_OPEN)
+    return folded(title, inside, is_open=len(rows) <= MAX_OPEN)
 
 
 def _difference(pair: Pair | None) -> TableCell | None:

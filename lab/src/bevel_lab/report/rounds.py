@@ -10,8 +10,8 @@ from bevel_lab.report.tally import Case, Tally
 
 __all__ = ["Round", "rounds"]
 
-FEWEST_SETS = 6  # with fewer data sets, settings and groups are not judged one by one
-MOST_SETTINGS = 8
+MIN_SETS = 6  # with fewer data sets, settings and groups are not judged one by one
+MAX_SETTINGS = 8
 
 
 @dataclass(frozen=True)
@@ -66,8 +66,8 @@ def _by_setting(tally: Tally) -> list[tuple[str, Sequence[Case]]]:
     for name in tally.setting_names:
         alone = tally.part([case for case in tally.cases if set(case.setting) == {name}])
         values = by_value(alone, name)
-        enough = len({case.data for case in alone.cases}) >= FEWEST_SETS
-        if enough and 1 < len(values) <= MOST_SETTINGS:
+        enough = len({case.data for case in alone.cases}) >= MIN_SETS
+        if enough and 1 < len(values) <= MAX_SETTINGS:
             return [
                 (f"{words_of(name)}: {value}".capitalize(), part.cases)
                 for value, part in values.items()
@@ -86,5 +86,5 @@ def _by_group(tally: Tally, groups: Mapping[str, str]) -> list[tuple[str, Sequen
     return parts + [
         (f"Data sets: {name}", cases)
         for name, cases in named.items()
-        if len({case.data for case in cases}) >= FEWEST_SETS and len(cases) < len(tally.cases)
+        if len({case.data for case in cases}) >= MIN_SETS and len(cases) < len(tally.cases)
     ]

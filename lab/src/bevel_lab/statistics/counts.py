@@ -6,10 +6,10 @@ from numpy.typing import ArrayLike, NDArray
 from bevel_lab.statistics.ranks import DECIMALS
 from bevel_lab.statistics.significance import corrected_t_test, wilcoxon
 
-__all__ = ["FEWEST_FOR_WILCOXON", "best_or_alike", "wins_ties_losses", "within_one_deviation"]
+__all__ = ["MIN_FOR_WILCOXON", "best_or_alike", "wins_ties_losses", "within_one_deviation"]
 
 # The smallest two-sided p-value of n pairs is 2 / 2^n: below six pairs it cannot reach 5 %.
-FEWEST_FOR_WILCOXON = 6
+MIN_FOR_WILCOXON = 6
 
 
 def wins_ties_losses(ours: ArrayLike, theirs: ArrayLike) -> tuple[int, int, int]:
@@ -47,7 +47,7 @@ def best_or_alike(
         return alike
     means = np.where(whole, np.round(values.mean(axis=1), DECIMALS), np.inf)
     best = int(np.argmin(means))
-    small = values.shape[1] < FEWEST_FOR_WILCOXON and test_share is not None
+    small = values.shape[1] < MIN_FOR_WILCOXON and test_share is not None
     for system in np.flatnonzero(whole):
         if means[system] == means[best]:
             p_value = 1.0

@@ -14,7 +14,7 @@ from bevel_lab.cells import Cell, hash_seed
 
 __all__ = [
     "EXPERIMENT",
-    "FEWEST_NESTED",
+    "MIN_NESTED",
     "ROTATION_GROUP",
     "other_folds",
     "rotation_seed",
@@ -23,7 +23,7 @@ __all__ = [
 
 EXPERIMENT = "rotation-study"
 ROTATION_GROUP = "rotation_group"
-FEWEST_NESTED = 3  # folds of a group, of which one is tested and two are left to divide the others
+MIN_NESTED = 3  # folds of a group, of which one is tested and two are left to divide the others
 
 
 def rotation_seed(experiment_seed: int, data: str, group: int) -> int:

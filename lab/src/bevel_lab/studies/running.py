@@ -26,7 +26,7 @@ from bevel_lab.running.steps import Step
 from bevel_lab.running.store import ResultStore, flat_result
 from bevel_lab.studies.layout import (
     EXPERIMENT,
-    FEWEST_NESTED,
+    MIN_NESTED,
     ROTATION_GROUP,
     other_folds,
     rotation_seed,
@@ -188,7 +188,7 @@ class _StudyRunner:
         self.seeds = _named(parameters, "random_state")
         self.rotations = _named(parameters, "rotation_state")
         has_folds = "cv" in estimator.get_params(deep=False)
-        self.inner = nested and n_folds >= FEWEST_NESTED and has_folds
+        self.inner = nested and n_folds >= MIN_NESTED and has_folds
         strata = target if self.classify else np.zeros(len(target))
         stratified_folds(strata, n_folds, 0)  # refuses more folds than rows before anything is run
         self._strata = strata

@@ -13,7 +13,7 @@ __all__ = [
     "squared_distances",
 ]
 
-MOST_PRUNINGS = 30  # pruning levels tried; large trees have thousands
+MAX_PRUNINGS = 30  # pruning levels tried; large trees have thousands
 SAMPLED_PAIRS = 2000
 
 
@@ -32,8 +32,8 @@ class PrunedTree(BaseEstimator):  # type: ignore[misc]
         """Choose the level, then grow and prune on all rows."""
         alphas = np.maximum(self.tree.cost_complexity_pruning_path(X, y).ccp_alphas, 0.0)
         middles = np.append(np.sqrt(alphas[:-1] * alphas[1:]), alphas[-1])
-        if len(middles) > MOST_PRUNINGS:
-            middles = middles[np.linspace(0, len(middles) - 1, MOST_PRUNINGS).astype(int)]
+        if len(middles) > MAX_PRUNINGS:
+            middles = middles[np.linspace(0, len(middles) - 1, MAX_PRUNINGS).astype(int)]
         scores = [
             np.mean(cross_val_score(clone(self.tree).set_params(ccp_alpha=alpha), X, y, cv=self.cv))
             for alpha in np.unique(middles)

@@ -18,7 +18,7 @@ from bevel.estimators.forest import ObliqueForestRegressor
 from bevel.extras import import_optional
 from bevel.forest.bags import Bags
 from bevel.forest.predictor import tree_predictions
-from bevel.forest.quantiles import KeptTargets, conditional_quantiles, keep_targets, read_levels
+from bevel.forest.quantiles import LeafTargets, conditional_quantiles, keep_targets, read_levels
 from bevel.forest.training_rows import training_rows_of
 
 __all__ = [
@@ -35,7 +35,7 @@ __all__ = [
 
 # Entries of a block, rows x trees x classes or trees x training rows: 32 MB.
 BLOCK_SIZE = 2**22
-MOST_NUMBERS = 2**28  # numbers held at a time
+MAX_NUMBERS = 2**28  # numbers held at a time
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -144,17 +144,17 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
 
 def usable_bags(analysed: AnalysedForest) -> Bags:
     """Bags of a forest whose trees differ only by their bags; raises for other forests."""
-    bags = analysed.honest_bags()
+    bags = analysed.bags_with_rows_out()
     if analysed.forest.n_trees < 2:
         raise NoOutOfBagError(
             f"{analysed.caller} needs two trees or more, to see how they follow their bags; got "
             "one. Grow as many as there are training rows."
         )
     size = analysed.forest.n_trees * max(analysed.forest.n_trees, bags.n_rows)
-    if size > MOST_NUMBERS:
+    if size > MAX_NUMBERS:
         raise ValueError(
             f"{analysed.caller} needs trees times trees, and trees times training rows, to be at "
-            f"most {MOST_NUMBERS}; got {analysed.forest.n_trees} trees and {bags.n_rows} rows. "
+            f"most {MAX_NUMBERS}; got {analysed.forest.n_trees} trees and {bags.n_rows} rows. "
             "Grow fewer trees, or fit on fewer rows."
         )
     return bags
@@ -353,7 +353,7 @@ def quantiles(
         found = quantiles_of(analysed, targets, encoded, ascending, target=target)
         return replace(found, seen=_are_training_rows(analysed, X_train, encoded, y))
     _check_training_rows(X_train, y_train, y)
-    analysed.honest_bags()
+    analysed.bags_with_rows_out()
     leaf_rows, rows, weighting = analysed.leaf_rows(X_train, y_train, sample_weight)
     if X is None:
         analysed.check_some_row_is_out(rows)
@@ -379,7 +379,7 @@ def _are_training_rows(
 
 def training_targets(
     analysed: AnalysedForest, X_train: Any, y_train: Any, sample_weight: Any = None
-) -> KeptTargets:
+) -> LeafTargets:
     """Training targets of the leaves: of the rows of the fit given again, or the stored ones."""
     regressor = _check_regressor(analysed)
     return regressor._targets_for(
@@ -389,7 +389,7 @@ def training_targets(
 
 def quantiles_of(
     analysed: AnalysedForest,
-    targets: KeptTargets,
+    targets: LeafTargets,
     X: npt.NDArray[np.float32],
     levels: Floats,
     *,

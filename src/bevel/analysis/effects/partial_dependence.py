@@ -151,7 +151,7 @@ ROWS_OF_BLOCK = 1024
 # Parts of the forest that are summed in parallel.
 N_PARTS = 8
 # Numbers of the curves of all trees: 512 MB.
-MOST_OF_TREES = 2**26
+MAX_OF_TREES = 2**26
 
 Variants = _core.FeatureGrid | _core.RowVariants
 # The variants of some rows; a grid is common to all rows.
@@ -266,10 +266,10 @@ class EffectRows:
         n_groups = int(group.max(initial=0)) + 1
         n_trees = analysed.forest.n_trees
         size = n_trees * n_groups * self.n_outputs * n_variants
-        if size > MOST_OF_TREES:
+        if size > MAX_OF_TREES:
             raise ValueError(
                 f"{analysed.caller} keeps a curve of each tree for standard errors, which must be "
-                f"at most {MOST_OF_TREES} numbers; got {size}. Use a coarser grid, or leave "
+                f"at most {MAX_OF_TREES} numbers; got {size}. Use a coarser grid, or leave "
                 "standard_error out."
             )
         progress = Progress(0, n_trees, self.verbose > 0, None, label="following trees")
@@ -359,7 +359,7 @@ def check_trees_have_bags(analysed: AnalysedForest, standard_error: bool) -> boo
 
 KINDS = ("average", "individual", "both")
 RESOLUTION = {1: 100, 2: 25}
-MOST_INDIVIDUAL = 2**27  # numbers of individual curves: 1 GB
+MAX_INDIVIDUAL = 2**27  # numbers of individual curves: 1 GB
 
 
 @explains_sums
@@ -481,8 +481,8 @@ def _compute(
     individual = None
     if kind != "average":
         size = len(rows.X) * rows.n_outputs * n_variants
-        if size > MOST_INDIVIDUAL:
-            required = f"at most {MOST_INDIVIDUAL} numbers"
+        if size > MAX_INDIVIDUAL:
+            required = f"at most {MAX_INDIVIDUAL} numbers"
             raise wrong_value("Individual curves", required, size, "Pass fewer rows.")
         individual = np.concatenate([b for _, b in rows.curves(lambda _: variants, n_variants)])
         mean = _mean(individual, rows.weights)

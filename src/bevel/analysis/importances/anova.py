@@ -94,7 +94,7 @@ def _check_recorded(analysed: AnalysedForest, n_splits: int) -> None:
 # such a table features enter the regression of the target one after the other; the F test of a
 # feature measures what it adds to those before it.
 
-SMALLEST_SHARE = 1e-7  # of a feature's length; less is rounding error, as in R's qr
+MIN_SHARE = 1e-7  # of a feature's length; less is rounding error, as in R's qr
 
 
 def sequential_anova(
@@ -197,7 +197,7 @@ def sequential_p_values(X: Floats, y: Floats, weight: npt.NDArray[np.integer[Any
         for other in basis:
             column = column - (other @ column) * other
         left = float(np.sqrt(column @ column))
-        if not left > SMALLEST_SHARE * np.sqrt(length) or not left > 0.0:
+        if not left > MIN_SHARE * np.sqrt(length) or not left > 0.0:
             continue
         unit = column / left
         basis.append(unit)

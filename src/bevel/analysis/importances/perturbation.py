@@ -21,7 +21,7 @@ from bevel._types import Float32s, Floats, Ints32
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, check_count, check_flag, read_forest
 from bevel.analysis.importances.result import Importance
-from bevel.data.encoding import LARGEST_STORED
+from bevel.data.encoding import MAX_STORED
 from bevel.data.row_weights import read_weights
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
 from bevel.forest.additive import add_trees
@@ -142,7 +142,7 @@ def layers_of(groups: Iterable[Group], most: int) -> list[list[Group]]:
 # König, Bischl and Casalicchio 2023).
 
 DEFAULT_STRATA = 16
-LEAST_ROWS = 10  # of a stratum, at least
+MIN_ROWS = 10  # of a stratum, at least
 
 
 def read_strata(
@@ -187,7 +187,7 @@ def strata_of(
     All rows are in one stratum if there is no other feature, or the feature is constant.
     """
     strata = np.zeros((len(groups), len(X)), np.int32)
-    if n_strata == 1 or len(X) < 2 * LEAST_ROWS:
+    if n_strata == 1 or len(X) < 2 * MIN_ROWS:
         return strata
     for number, group in enumerate(groups):
         others = np.setdiff1d(np.arange(X.shape[1]), group.features)
@@ -208,12 +208,12 @@ def _leaves(
     known = X[:, others]
     if len(columns) == 1 and levels[columns[0]] > 0:
         tree = DecisionTreeClassifier(
-            max_leaf_nodes=n_strata, min_samples_leaf=LEAST_ROWS, random_state=0
+            max_leaf_nodes=n_strata, min_samples_leaf=MIN_ROWS, random_state=0
         )
         target = np.nan_to_num(X[:, columns[0]], nan=-1.0).astype(np.int64)
     else:
         tree = DecisionTreeRegressor(
-            max_leaf_nodes=n_strata, min_samples_leaf=LEAST_ROWS, random_state=0
+            max_leaf_nodes=n_strata, min_samples_leaf=MIN_ROWS, random_state=0
         )
         target = np.column_stack([_standardised(X[:, column]) for column in columns])
     return np.asarray(tree.fit(known, target, sample_weight=weights).apply(known), np.int32)
@@ -232,7 +232,7 @@ def _standardised(column: Float32s) -> Floats:
 ERRORS_OF = ("forest", "tree")
 # Limits on the memory of one call of the core, in numbers: sums of 16 rows, permutations of all
 # rows, increases of single trees.
-MOST_SUMS, MOST_LENDERS, MOST_INCREASES = 2**19, 2**25, 2**22
+MAX_SUMS, MAX_LENDERS, MAX_INCREASES = 2**19, 2**25, 2**22
 
 # Rows that an error is measured on, by their kind.
 WHERE = {
@@ -384,11 +384,11 @@ def _most_groups(
     """Number of groups whose sums fit into the memory of one call of the core."""
     forest, n_repeats = analysed.forest, perturbation.n_repeats
     if error_of == "tree":
-        most = MOST_INCREASES // (n_repeats * forest.n_trees)
+        most = MAX_INCREASES // (n_repeats * forest.n_trees)
     else:
-        most = MOST_SUMS // (n_repeats * max(1, forest.n_classes))
+        most = MAX_SUMS // (n_repeats * max(1, forest.n_classes))
     if perturbation.permutes:
-        most = min(most, MOST_LENDERS // (n_repeats * len(rows.X)))
+        most = min(most, MAX_LENDERS // (n_repeats * len(rows.X)))
     return max(1, most)
 
 
@@ -747,6 +747,6 @@ def mirror(forest: FlatForest, X: npt.NDArray[np.float32]) -> npt.NDArray[np.flo
     for feature, median in enumerate(forest.medians.astype(np.float64)):
         column = X[:, feature]
         if forest.levels[feature] == 0:
-            column = np.clip(2.0 * median - column, -LARGEST_STORED, LARGEST_STORED)
+            column = np.clip(2.0 * median - column, -MAX_STORED, MAX_STORED)
         mirrored[:, feature] = column
     return mirrored

@@ -19,7 +19,7 @@ from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 __all__ = ["PrincipalCoordinates", "principal_coordinates"]
 
 
-LARGEST_DENSE = 2000  # rows; for more, Lanczos' method is faster than all eigenvalues
+MAX_DENSE = 2000  # rows; for more, Lanczos' method is faster than all eigenvalues
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -101,7 +101,7 @@ def principal_coordinates(
     analysed = read_forest(forest, "principal_coordinates", leaves_only=True, several_outputs=True)
     n_components = check_count("n_components", n_components)
     table = read_leaves(analysed, X, y, kind)
-    solve = _solve_dense if table.n_rows <= LARGEST_DENSE else _solve_sparse
+    solve = _solve_dense if table.n_rows <= MAX_DENSE else _solve_sparse
     eigenvalues, vectors, total = solve(table, min(n_components, table.n_rows))
     lacking = n_components - len(eigenvalues)
     eigenvalues = np.pad(np.maximum(eigenvalues, 0.0), (0, lacking))

@@ -27,7 +27,7 @@ __all__ = [
 
 # Prototypes: typical rows of each class, by proximity.
 
-MOST_FEATURES_SHOWN = 6  # features in a printed table
+MAX_FEATURES_SHOWN = 6  # features in a printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -62,7 +62,7 @@ class Prototypes(PrintedResult):
         return pd.DataFrame(columns, index=pd.Index(self.labels, name="class"))
 
     def _printed(self) -> PrintedTable:
-        shown = list(zip(self.centre.names, self.centre.values, strict=True))[:MOST_FEATURES_SHOWN]
+        shown = list(zip(self.centre.names, self.centre.values, strict=True))[:MAX_FEATURES_SHOWN]
         hidden = len(self.centre.names) - len(shown)
         lines = [
             (
@@ -192,7 +192,7 @@ def _written(value: object) -> str:
 
 # Outliers: rows that are far from the other rows of their class.
 
-MOST_OUTLIERS_SHOWN = 5  # rows in a printed table
+MAX_OUTLIERS_SHOWN = 5  # rows in a printed table
 LARGE = 10.0  # Breiman's advice
 ROUNDING = 1e-12  # relative rounding error of sums of squares
 
@@ -226,9 +226,7 @@ class OutlierScores(PrintedResult):
         without_tree = int(np.count_nonzero(np.isnan(self.scores)))
         rest = f", {without_tree} without a tree to evaluate them" if without_tree else ""
         title = f"Outlier scores of {n} rows, {KINDS[self.kind]}: {above} above {LARGE:g}{rest}"
-        order = np.argsort(-self.scores, kind="stable")[
-            : min(MOST_OUTLIERS_SHOWN, n - without_tree)
-        ]
+        order = np.argsort(-self.scores, kind="stable")[: min(MAX_OUTLIERS_SHOWN, n - without_tree)]
         rows = [(str(row), f"{self.scores[row]:.2f}") for row in order]
         return PrintedTable(title, ("row", "score"), rows)
 

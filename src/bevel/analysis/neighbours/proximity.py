@@ -178,7 +178,7 @@ def check_kind(kind: object) -> None:
 
 # The forest as adaptive nearest neighbours (Lin and Jeon): weights of the training rows.
 
-MOST_POINTS_SHOWN = 10  # voting points in a table
+MAX_POINTS_SHOWN = 10  # voting points in a table
 
 
 def forest_weights(
@@ -221,7 +221,7 @@ def forest_weights(
     """
     analysed = read_forest(forest, "forest_weights", several_outputs=True)
     if X is None:
-        analysed.honest_bags()
+        analysed.bags_with_rows_out()
     leaf_rows, rows, _ = analysed.leaf_rows(X_train, y_train, sample_weight)
     if X is not None:
         return _weights(analysed, leaf_rows, analysed.encode(X), None)
@@ -281,9 +281,9 @@ class VotingPoints(PrintedResult):
 
     def _printed(self) -> PrintedTable:
         head = f"{len(self)} voting points, worth {self.effective_number:.1f} of equal weight"
-        shown = zip(self.rows[:MOST_POINTS_SHOWN], self.weights[:MOST_POINTS_SHOWN], strict=True)
+        shown = zip(self.rows[:MAX_POINTS_SHOWN], self.weights[:MAX_POINTS_SHOWN], strict=True)
         lines = [(str(row), f"{weight:.4f}") for row, weight in shown]
-        more = [("…", "")] if len(self) > MOST_POINTS_SHOWN else []
+        more = [("…", "")] if len(self) > MAX_POINTS_SHOWN else []
         return PrintedTable(head, ("row", "weight"), [*lines, *more])
 
 
@@ -322,7 +322,7 @@ def voting_points(weights: sp.csr_matrix, row: int = 0) -> VotingPoints:
     return VotingPoints(own.indices[heaviest].astype(np.intp), own.data[heaviest])
 
 
-LARGEST_DENSE = 20_000  # rows: 3 GiB
+MAX_DENSE = 20_000  # rows: 3 GiB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -430,9 +430,9 @@ def proximity(
 
 def _dense(table: LeafTable) -> npt.NDArray[np.float64]:
     n = table.n_rows
-    if n > LARGEST_DENSE:
+    if n > MAX_DENSE:
         raise ValueError(
-            f"proximity makes a dense matrix of at most {LARGEST_DENSE} rows; got {n}, which would "
+            f"proximity makes a dense matrix of at most {MAX_DENSE} rows; got {n}, which would "
             f"need {n * n * 8 / 2**30:.0f} GiB. Pass k=20 for the nearest rows of each row."
         )
     matrix = np.empty((n, n))
@@ -450,7 +450,7 @@ def _count_pairs_without_tree(table: LeafTable) -> int:
     return (never - int(np.count_nonzero(~counts.any(axis=1)))) // 2
 
 
-MOST_NEAREST_SHOWN = 5  # rows and neighbours in a printed table
+MAX_NEAREST_SHOWN = 5  # rows and neighbours in a printed table
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -487,16 +487,16 @@ class NearestRows(PrintedResult):
         n, k = self.rows.shape
         title = f"Nearest rows ({KINDS[self.kind]}) of {n} new rows, {k} each: row (proximity)"
         lines = []
-        for new in range(min(n, MOST_NEAREST_SHOWN)):
+        for new in range(min(n, MAX_NEAREST_SHOWN)):
             pairs = zip(
-                self.rows[new, :MOST_NEAREST_SHOWN],
-                self.proximity[new, :MOST_NEAREST_SHOWN],
+                self.rows[new, :MAX_NEAREST_SHOWN],
+                self.proximity[new, :MAX_NEAREST_SHOWN],
                 strict=True,
             )
             shown = [f"{row} ({near:.2f})" for row, near in pairs if row >= 0]
-            dots = ", ..." if k > MOST_NEAREST_SHOWN else ""
+            dots = ", ..." if k > MAX_NEAREST_SHOWN else ""
             lines.append((str(new), f"{', '.join(shown) or 'none'}{dots}"))
-        return PrintedTable(title, (), [*lines, ("...", "")] if n > MOST_NEAREST_SHOWN else lines)
+        return PrintedTable(title, (), [*lines, ("...", "")] if n > MAX_NEAREST_SHOWN else lines)
 
 
 def nearest_rows(

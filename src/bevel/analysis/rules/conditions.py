@@ -103,7 +103,7 @@ def _numbers(table: Table, feature: int) -> npt.NDArray[np.float64]:
     return tile[:, 0].astype(np.float64)
 
 
-MOST_LABELS = 6  # labels in a text
+MAX_LABELS = 6  # labels in a text
 
 
 @dataclass(frozen=True)
@@ -200,7 +200,7 @@ class LabelTest:
         return np.asarray(np.where(missing_in(column), self.missing, found), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
-        labels = join_names([printable(str(label)) for label in self.labels], MOST_LABELS)
+        labels = join_names([printable(str(label)) for label in self.labels], MAX_LABELS)
         wording = f"{printable(names[self.feature])} in {{{labels}}}"
         return f"({wording} or missing)" if self.missing else wording
 

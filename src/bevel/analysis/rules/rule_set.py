@@ -314,7 +314,7 @@ def imitates(imitated: npt.NDArray[Any], found: npt.NDArray[Any], is_classifier:
 
 SHORTER = 0.9  # factor of the score for each term
 ENOUGH_TREES = 0.5  # share that begin with a short split, to use the forest's own nodes
-MOST_DIGITS, MOST_MOVED = 9, 0.1  # share of its rows that rounding may move
+MAX_DIGITS, MAX_MOVED = 9, 0.1  # share of its rows that rounding may move
 UNWRITABLE = 2**31  # length given to splits along axes of rotations, or of ranks
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
@@ -492,7 +492,7 @@ def _nodes_of(
         leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
         return analysed, leaves, rows.out
     leaves = imitation.predictor.leaves(imitation.encode(columns), imitation.n_threads)
-    return imitation, leaves, imitation.honest_bags().rows_out(imitation.forest.n_trees)
+    return imitation, leaves, imitation.bags_with_rows_out().rows_out(imitation.forest.n_trees)
 
 
 def _fidelity(
@@ -628,11 +628,11 @@ class _Writer:
 
     def write(self, node: _Node, covered: Bools) -> Rule:
         inside_node = _rows_of(node, self.leaves)
-        for digits in range(self.digits, MOST_DIGITS + 1):
+        for digits in range(self.digits, MAX_DIGITS + 1):
             tests = self._tests(node, digits)
             inside = all_hold(tests, self.columns)
             agreement = float((inside == inside_node).mean())
-            if 1.0 - agreement <= MOST_MOVED * inside_node.mean():
+            if 1.0 - agreement <= MAX_MOVED * inside_node.mean():
                 break
         prediction, precision = self._describe(self.target[inside])
         fresh = float((inside & ~covered).mean())

@@ -181,7 +181,7 @@ def forest_rules(
 
 # Explains the path of a row to its leaf: the rules it satisfies, with its values.
 
-MOST_SPLITS = 5000  # more are not readable; each costs a tenth of a millisecond
+MAX_SPLITS = 5000  # more are not readable; each costs a tenth of a millisecond
 
 
 @dataclass(frozen=True, eq=False)
@@ -307,9 +307,9 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
 
 
 def _check_length(way: npt.NDArray[np.int64], tree: TreeView) -> None:
-    if len(way) - 1 > MOST_SPLITS:
+    if len(way) - 1 > MAX_SPLITS:
         raise ValueError(
-            f"path_rules writes paths of at most {MOST_SPLITS} splits; got one of {len(way) - 1} "
+            f"path_rules writes paths of at most {MAX_SPLITS} splits; got one of {len(way) - 1} "
             f"in tree {tree.index}. Choose another tree, or fit with max_depth."
         )
 

@@ -21,7 +21,7 @@ from bevel.forest.survival import curves, read_times, survival_record
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
 
-MOST_ROWS = 1000  # rows whose curves in single trees fit in memory
+MAX_ROWS = 1000  # rows whose curves in single trees fit in memory
 N_TIMES = 200
 
 
@@ -104,8 +104,8 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
     if not (isinstance(level, float) and 0.0 < level < 1.0):
         raise wrong_value("level", "a share above 0 and below 1", level, "Use 0.5.")
     rows = analysed.encode(X)
-    if len(rows) > MOST_ROWS:
-        raise wrong_value("X", f"of at most {MOST_ROWS} rows", len(rows), "Pass some of them.")
+    if len(rows) > MAX_ROWS:
+        raise wrong_value("X", f"of at most {MAX_ROWS} rows", len(rows), "Pass some of them.")
     grid = _grid(times, record)
     leaves = analysed.predictor.leaves(rows, analysed.n_threads)
     mean = curves(analysed.fitted, leaves, grid, "survival", analysed.n_threads)

@@ -150,7 +150,7 @@ def _concordance(
     if out is None:
         X = np.ascontiguousarray(rows)
         return concordance(target, analysed.predictor.values(X, analysed.n_threads))
-    view, options = analysed.predictor.view, analysed.honest_bags().native_options()
+    view, options = analysed.predictor.view, analysed.bags_with_rows_out().native_options()
     sums, number = view.out_of_bag(rows, options, 0, False, analysed.n_threads)
     known = number > 0
     return concordance(target[known], sums[known, 0] / number[known])

@@ -102,7 +102,7 @@ def _at_risk(target: SurvivalTarget, weight: Floats, times: Floats, leaving: Flo
     return at_risk
 
 
-class Seen:
+class ObservationProbability:
     """Probability that rows are seen: not censored before a time, and entered before it.
 
     Rows seen from the start have the probability G(t) of not being censored before t, for which the
@@ -192,7 +192,7 @@ class Seen:
 
 def end_of_weights(target: SurvivalTarget) -> float:
     """Time from which late rows have no weights; infinite if there is none."""
-    return float("inf") if target.entry is None else Seen(target, target).end
+    return float("inf") if target.entry is None else ObservationProbability(target, target).end
 
 
 def _without_event(target: SurvivalTarget, time: float) -> Bools:
@@ -241,7 +241,9 @@ def brier_score(y: Any, survival: Any, times: Any, y_train: Any = None) -> Float
     if predicted.shape != (len(target), len(grid)):
         required = f"of shape ({len(target)}, {len(grid)}), rows and times"
         raise wrong_value("survival", required, predicted.shape, "Predict at these times.")
-    seen = Seen(target if y_train is None else read_survival(y_train, None), target)
+    seen = ObservationProbability(
+        target if y_train is None else read_survival(y_train, None), target
+    )
     seen.check_times(grid)
     weight, chance = seen.at_event(target), seen.after(grid)
     scores = np.empty(len(grid))
@@ -323,7 +325,9 @@ def dynamic_auc(y: Any, risk: Any, times: Any, y_train: Any = None) -> Floats:
     if risks.shape != (len(target), len(grid)):
         required = f"of shape ({len(target)},) or ({len(target)}, {len(grid)})"
         raise wrong_value("risk", required, risks.shape, "Predict the rows of y.")
-    seen = Seen(target if y_train is None else read_survival(y_train, None), target)
+    seen = ObservationProbability(
+        target if y_train is None else read_survival(y_train, None), target
+    )
     seen.check_times(grid)
     weight = seen.at_event(target)
     return np.array(

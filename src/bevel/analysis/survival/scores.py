@@ -333,7 +333,7 @@ def rows_out_of_bag(
     """Trees that count for each row, None if all do, and the kind of the rows."""
     wanted = check_out_of_bag(out_of_bag)
     if wanted:
-        analysed.honest_bags()
+        analysed.bags_with_rows_out()
         found = survival_rows_of(analysed.fitted, rows, target, analysed.caller, weights)
         analysed.check_some_row_is_out(found)
         return found.out, "out-of-bag"

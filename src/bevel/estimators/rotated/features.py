@@ -28,7 +28,7 @@ from bevel.training.rotation_ensemble import count_numeric, haar_rotations, rota
 from bevel.training.threads import count_threads
 
 # Numbers in the rotations of a transformer: 1 GB.
-MOST_WEIGHTS = 2**27
+MAX_WEIGHTS = 2**27
 
 
 @documented(ROTATED_FEATURES)
@@ -209,9 +209,9 @@ def _check_size(n_rotations: int, n_numeric: int, n_features: int) -> None:
             "fewer in categorical_features."
         )
     n_weights = n_rotations * n_numeric**2
-    if n_weights > MOST_WEIGHTS:
+    if n_weights > MAX_WEIGHTS:
         raise ValueError(
             f"n_rotations times the square of the number of features must be at most "
-            f"{MOST_WEIGHTS:,} (1 GB); got {n_rotations} × {n_numeric}² = {n_weights:,}. Use fewer "
+            f"{MAX_WEIGHTS:,} (1 GB); got {n_rotations} × {n_numeric}² = {n_weights:,}. Use fewer "
             'rotations, or a forest with projection="multirotation", which rotates subsets.'
         )

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
-from bevel.estimators._grown_trees import Grown
+from bevel.estimators._grown_trees import GrownForest
 from bevel.estimators.forest import ObliqueForest, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.registry import savable
 from bevel.forest.records import RotationRecord
@@ -24,11 +24,11 @@ from bevel.parameters.forest_parameters import (
 )
 from bevel.parameters.parameter import Parameter
 from bevel.projections import RandomRotation
-from bevel.projections.families import Member
+from bevel.projections.families import ProjectionDraws
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Callback
 from bevel.training.rotation_ensemble import (
-    MOST_ENTRIES,
+    MAX_ENTRIES,
     EnsemblePlan,
     as_matrices,
     count_entries,
@@ -41,7 +41,7 @@ from bevel.training.trainer import TrainingTarget
 
 # Rotations in the experiments of section 2.5; size of micro-forests recommended in section 2.3.
 AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
-MOST_MATRIX_ENTRIES = 2**28
+MAX_MATRIX_ENTRIES = 2**28
 
 
 class RegularizedRotation(ObliqueForest):
@@ -102,7 +102,9 @@ class RegularizedRotation(ObliqueForest):
         every_axis = RandomRotation(max_features=np.iinfo(np.int32).max)
         return super()._settings() | {"projection": every_axis}
 
-    def _check_combinations(self, values: Mapping[str, Any], members: Sequence[Member]) -> None:
+    def _check_combinations(
+        self, values: Mapping[str, Any], members: Sequence[ProjectionDraws]
+    ) -> None:
         super()._check_combinations(values, members)
         plan = self._plan()
         _check_sizes(plan)
@@ -131,20 +133,22 @@ class RegularizedRotation(ObliqueForest):
         options: TrainingOptions,
         trees: range,  # noqa: ARG002
         n_threads: int,
-    ) -> Grown:
+    ) -> GrownForest:
         plan = self._plan()
         wants = _wants_errors(plan)
         if wants and not options.leaves_rows_out(len(dataset.X)):
             raise _no_errors(wants, "bags of all rows without replacement")
         _check_memory(plan, count_numeric(dataset.encoding))
-        return Grown(*grow_ensemble(dataset, target, options, plan, n_threads, self._progress))
+        return GrownForest(
+            *grow_ensemble(dataset, target, options, plan, n_threads, self._progress)
+        )
 
 
 def _check_matrices(n_rotations: int, n_numeric: int) -> None:
     n_entries = n_rotations * n_numeric**2
-    if n_entries > MOST_MATRIX_ENTRIES:
+    if n_entries > MAX_MATRIX_ENTRIES:
         raise ValueError(
-            f"rotations_ must have at most {MOST_MATRIX_ENTRIES:,} numbers (1 GB); got "
+            f"rotations_ must have at most {MAX_MATRIX_ENTRIES:,} numbers (1 GB); got "
             f"{n_entries:,} in {n_rotations} matrices of {n_numeric} × {n_numeric}. The axes of a "
             "tree are in forest_.rotation_index and forest_.rotation_weight."
         )
@@ -161,7 +165,7 @@ def _check_sizes(plan: EnsemblePlan) -> None:
 
 def _check_memory(plan: EnsemblePlan, n_numeric: int) -> None:
     n_entries = count_entries(plan.n_rotations, n_numeric, plan.max_rotated)
-    if n_entries > MOST_ENTRIES:
+    if n_entries > MAX_ENTRIES:
         raise ValueError(
             f"n_rotations times the square of max_rotated must be below 2^32; got {n_entries:,} "
             f"weights in {plan.n_rotations} rotations of {min(n_numeric, plan.max_rotated)} "

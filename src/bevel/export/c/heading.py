@@ -158,7 +158,7 @@ int $function
 """
 
 
-_MOST_LISTED = 100  # classes; names of features are all listed, since their order matters
+_MAX_LISTED = 100  # classes; names of features are all listed, since their order matters
 
 
 def write_heading(model: Model) -> Iterator[str]:
@@ -249,10 +249,10 @@ def _interface(model: Model) -> Iterator[str]:
     if model.classes:
         yield ""
         yield "Classes:"
-        for index, text in enumerate(model.classes[:_MOST_LISTED]):
+        for index, text in enumerate(model.classes[:_MAX_LISTED]):
             yield f"  {index}  {comment_text(text)}"
-        if len(model.classes) > _MOST_LISTED:
-            yield f"  and {len(model.classes) - _MOST_LISTED} more"
+        if len(model.classes) > _MAX_LISTED:
+            yield f"  and {len(model.classes) - _MAX_LISTED} more"
 
 
 def _features(model: Model) -> Iterator[str]:

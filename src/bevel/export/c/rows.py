@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.encoding import LARGEST_READ, LARGEST_STORED
+from bevel.data.encoding import MAX_READ, MAX_STORED
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
@@ -30,12 +30,12 @@ def write_rows(model: Model) -> Iterator[str]:
         yield from table(f"{name}_missing_level", narrow(missing))
     scaling = list(_write_scaling(model))
     yield from scaling
-    stored = f"{LARGEST_STORED:g}"
+    stored = f"{MAX_STORED:g}"
     yield code(
         _READ,
         name,
         nominal=code(_NOMINAL, name, most=stored) if has_nominal else "",
-        scale=code(_SCALE, name, most=f"{LARGEST_READ:g}") if scaling else "",
+        scale=code(_SCALE, name, most=f"{MAX_READ:g}") if scaling else "",
         most=stored,
     )
 

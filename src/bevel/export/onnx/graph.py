@@ -14,11 +14,11 @@ import numpy.typing as npt
 
 from bevel.extras import import_optional
 
-__all__ = ["LARGEST_MODEL", "ML_DOMAIN", "Graph"]
+__all__ = ["MAX_MODEL", "ML_DOMAIN", "Graph"]
 
 ML_DOMAIN = "ai.onnx.ml"
 # A protobuf message is limited to 2^31 bytes; a part of it is left for what is not a table.
-LARGEST_MODEL = 2**31 - 2**24
+MAX_MODEL = 2**31 - 2**24
 # Constants up to this many bytes are deduplicated.
 _SHARED = 64
 
@@ -84,9 +84,9 @@ class Graph:
     def weigh(self, n_bytes: int) -> None:
         """Count bytes towards the limit of a model; raises when they exceed it."""
         self._root._n_bytes += n_bytes
-        if self._root._n_bytes > LARGEST_MODEL:
+        if self._root._n_bytes > MAX_MODEL:
             raise ValueError(
-                f"An ONNX model must stay below {LARGEST_MODEL / 2**30:.1f} GiB, the most that its "
+                f"An ONNX model must stay below {MAX_MODEL / 2**30:.1f} GiB, the most that its "
                 f"format holds; got a forest of {self._root._n_bytes / 2**30:.1f} GiB or more. "
                 "Export fewer or smaller trees (n_estimators, max_depth, min_samples_leaf)."
             )

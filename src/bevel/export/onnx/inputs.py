@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
-from bevel.data.encoding import LARGEST_STORED, Encoding
+from bevel.data.encoding import MAX_STORED, Encoding
 from bevel.data.nominal import Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import shorten
@@ -175,7 +175,7 @@ def write_inputs(
     features = np.flatnonzero(encoding.levels == 0)
     if not encoding.nominal:
         matrix = graph.name("X")
-        rows = write_scale(graph, matrix, encoding.scaler, features, LARGEST_STORED)
+        rows = write_scale(graph, matrix, encoding.scaler, features, MAX_STORED)
         return [_declare(graph, matrix, dtype, n_features, _about(encoding.dates))], rows
     columns = [_Column(graph, encoding, names, f, dtype) for f in range(n_features)]
     inputs = [
@@ -185,7 +185,7 @@ def write_inputs(
     parts = []
     if len(features):
         numbers = _join(graph, [columns[f].name for f in features])
-        parts.append(write_scale(graph, numbers, encoding.scaler, features, LARGEST_STORED))
+        parts.append(write_scale(graph, numbers, encoding.scaler, features, MAX_STORED))
     parts += [columns[feature].write_codes() for feature in encoding.nominal]
     order = np.argsort(np.concatenate((features, list(encoding.nominal))))
     rows = _join(graph, parts)

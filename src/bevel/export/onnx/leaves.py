@@ -190,7 +190,7 @@ def _largest(
 
 
 # Largest whole numbers that float32 holds exactly, in which the operator returns the leaf.
-MOST_LEAVES = 2**24
+MAX_LEAVES = 2**24
 # Nanoseconds of an added product, of one in a matrix product, of a column and of a tree:
 # rough estimates from a few forests on one busy machine. They only choose a route.
 ADDED_NS, MATRIX_NS, COLUMN_NS, TREE_NS = 2.7, 0.1, 2.0, 80.0
@@ -254,7 +254,7 @@ class TreesRoute:
         """Whether the float32 output of the operator distinguishes all leaves of a tree."""
         right, offset = self.splits.forest.right, self.splits.forest.tree_offset
         last = leaf_id[offset[1:] - 1]  # the last node in preorder is a leaf
-        return bool((last - leaf_id[_first_leaves(right, offset[:-1])]).max() < MOST_LEAVES)
+        return bool((last - leaf_id[_first_leaves(right, offset[:-1])]).max() < MAX_LEAVES)
 
     def write(self, graph: Graph, rows: str, leaf_id: npt.NDArray[np.int64]) -> str:
         """Leaf that each row of a block reaches in each tree: trees x rows, int32.
@@ -652,10 +652,10 @@ BLOCK_SIZE = 2**21
 TREES_FAVOUR = 1.25
 # onnxruntime reads trees of a model by recursion: trees of about 10 000 levels end
 # the process with a stack of 8 MB, trees of about 800 with 512 kB.
-MOST_LEVELS = 200
+MAX_LEVELS = 200
 
 
-class Way(Protocol):
+class PreparedRoute(Protocol):
     """A route, prepared for one forest."""
 
     @property
@@ -729,13 +729,13 @@ class RootsRoute:
         return graph.add("Expand", roots, count)
 
 
-def _choose(forest: FlatForest, votes: Votes, route: Route) -> Way:
+def _choose(forest: FlatForest, votes: Votes, route: Route) -> PreparedRoute:
     splits = Splits(forest)
     if len(splits) == 0:
         return RootsRoute(forest)
     if route == "walk":
         return WalkRoute.of(splits)
-    is_deep = int(forest.depth.max()) > MOST_LEVELS
+    is_deep = int(forest.depth.max()) > MAX_LEVELS
     if route == "trees":
         _refuse_deep(forest, is_deep)
         return TreesRoute.of(splits)
@@ -749,7 +749,7 @@ def _choose(forest: FlatForest, votes: Votes, route: Route) -> Way:
 
 def _refuse_deep(forest: FlatForest, is_deep: bool) -> None:
     if is_deep:
-        required = f'"auto" or "walk" for trees of more than {MOST_LEVELS} levels'
+        required = f'"auto" or "walk" for trees of more than {MAX_LEVELS} levels'
         n_levels = int(forest.depth.max())
         got = f'"trees" for one of {n_levels}, which ends the process that reads the model'
         raise ValueError(f"route must be {required}; got {got}. Leave it out.")

@@ -15,7 +15,7 @@ from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
-from bevel.forest.additive import MOST_EXPONENT, Additive
+from bevel.forest.additive import MAX_EXPONENT, Additive
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def _largest_prediction(fitted: FittedForest) -> float:
     if additive is None:
         return float(of_trees.max())
     if additive.link == "exponential":
-        return float(np.exp(np.clip(max(additive.baseline), -MOST_EXPONENT, MOST_EXPONENT)))
+        return float(np.exp(np.clip(max(additive.baseline), -MAX_EXPONENT, MAX_EXPONENT)))
     return float(np.abs(additive.baseline).max() + of_trees.sum())
 
 
@@ -144,7 +144,7 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
     """Values or probabilities from the sums of boosted trees."""
     raw = graph.add("Add", sums, graph.constant(np.array(additive.baseline)))
     if additive.link == "exponential":
-        ends = (graph.constant(np.array(end)) for end in (-MOST_EXPONENT, MOST_EXPONENT))
+        ends = (graph.constant(np.array(end)) for end in (-MAX_EXPONENT, MAX_EXPONENT))
         return graph.add("Exp", graph.add("Clip", raw, *ends))
     if additive.link == "identity":
         return raw

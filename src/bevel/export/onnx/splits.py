@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Float32s, Ints64
-from bevel.data.encoding import LARGEST_STORED
+from bevel.data.encoding import MAX_STORED
 from bevel.export.onnx.graph import Graph
 from bevel.forest.flat_forest import CATEGORY_NODE, FlatForest
 
@@ -206,7 +206,7 @@ class Splits:
         of_axes = self.axes.reach(np.ones(self.forest.n_features))
         column = np.concatenate((np.ones(self.forest.n_features), of_axes))
         reach = np.concatenate((of_axes, self.directions.reach(column)))
-        return bool(reach.max(initial=0.0) * LARGEST_STORED > np.finfo(np.float32).max)
+        return bool(reach.max(initial=0.0) * MAX_STORED > np.finfo(np.float32).max)
 
     def bitsets(self) -> RightSets:
         """The sets of the splits by levels, in their order."""

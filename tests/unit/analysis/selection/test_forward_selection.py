@@ -144,7 +144,7 @@ def test_scale_of_columns_does_not_matter() -> None:
 def test_blocks_of_candidates_change_nothing(monkeypatch) -> None:
     X, y = small_study(seed=4)
     whole = forward_selection(X, y, n_features=3)
-    module = "bevel.analysis.selection.MOST_NUMBERS"
+    module = "bevel.analysis.selection.MAX_NUMBERS"
     monkeypatch.setattr(module, 1)
     blocks = forward_selection(X, y, n_features=3)
     np.testing.assert_array_equal(whole.features, blocks.features)
