@@ -9,11 +9,11 @@ from bevel.parameters.parameter import (
     Flag,
     Float,
     Function,
+    InstanceOf,
     Integer,
     NoneOption,
     Number,
     Parameter,
-    Special,
     StrOptions,
 )
 
@@ -33,7 +33,7 @@ def parameter(*accepts):
         ([NoneOption()], [None]),
         ([Flag()], [True, np.False_]),
         ([Function("(x)")], [len, str]),
-        ([Special("a dict", dict)], [{}, {"a": 1}]),
+        ([InstanceOf("a dict", dict)], [{}, {"a": 1}]),
         ([NoneOption(), Integer(1), Float("(0, 1)")], [None, 4, 0.4]),
     ],
 )
@@ -74,7 +74,7 @@ def test_values_out_of_range_raise_value_error(accepts, value, message):
         (StrOptions(("a",)), None),
         (Flag(), 1),
         (Function("(x)"), "len"),
-        (Special("a dict", dict), [1]),
+        (InstanceOf("a dict", dict), [1]),
     ],
 )
 def test_values_of_another_kind_raise_type_error(accepts, value):
