@@ -32,13 +32,13 @@ def n_threads():
     return len(os.listdir(tasks)) if os.path.isdir(tasks) else 0
 
 def interrupted(name, owner, function, call):
-    '''Make a call, and send the signal 0.3 seconds after it has entered the core's function.'''
+    '''Make a call, and send the signal 0.15 seconds after it has entered the core's function.'''
     before = n_threads()
     sent, native = [], getattr(owner, function)
     def interrupt():
         sent.extend([time.process_time(), time.monotonic()])
         os.kill(os.getpid(), signal.SIGINT)
-    timer, once = threading.Timer(0.3, interrupt), threading.Lock()
+    timer, once = threading.Timer(0.15, interrupt), threading.Lock()
     def enter(*arguments, **named):
         if once.acquire(blocking=False):
             timer.start()
