@@ -95,7 +95,7 @@ def problems(draw: st.DrawFn) -> tuple[Scaler, np.ndarray, int]:
     return scaler, np.clip(new, -largest, largest), first
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(
     problem=problems(),
     dtype=st.sampled_from([np.float32, np.float64]),

@@ -63,7 +63,7 @@ def mapped(forest: FlatForest) -> MappedPredictor:
     return MappedPredictor(encode_forest(forest), *about)
 
 
-@settings(max_examples=80, deadline=None)
+@settings(max_examples=150, deadline=None)
 @given(problems())
 def test_plain_and_mapped_walks_lead_where_the_oracle_says(problem):
     forest, X = problem
@@ -72,7 +72,7 @@ def test_plain_and_mapped_walks_lead_where_the_oracle_says(problem):
     np.testing.assert_array_equal(mapped(forest).leaves(X, 1), expected)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(problems())
 def test_packed_walks_predict_as_the_oracle_says_alone_and_in_batches(problem):
     forest, X = problem

@@ -60,7 +60,7 @@ def problems(draw):
     return forest, random_rows(rng, forest, n_rows, missing)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=300, deadline=None)
 @given(problems(), st.integers(1, 3), st.booleans())
 def test_random_forests_predict_as_the_plain_walk(problem, n_threads, hard):
     forest, X = problem
