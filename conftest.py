@@ -10,6 +10,9 @@ import pytest
 from hypothesis import settings
 
 os.environ.setdefault("MPLBACKEND", "agg")  # no windows
+# Threads of NumPy's linear algebra wait for one another in turning loops: on small matrices, beside
+# the other tests of `-n 2`, they cost many times what they save.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 pytest.register_assert_rewrite("support", "lab_support")
 

@@ -65,30 +65,23 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
 @pytest.mark.filterwarnings("ignore:No features were selected")
 @parametrize_with_checks(
     [
+        # Every class, and each setting that other code serves: bags, scales, votes, criteria.
         ObliqueForestClassifier(**SMALL),
-        ObliqueForestRegressor(**SMALL),
-        ObliqueForestClassifier(**SMALL, projection="axis", voting="hard"),
-        ObliqueForestRegressor(**SMALL, projection="rotation", scale="rank"),
+        ObliqueForestClassifier(
+            **SMALL, projection=["axis", "multirotation", P.Ridge(tune="gcv")], voting="hard"
+        ),
         ObliqueForestClassifier(
             **SMALL, projection="sparse", bootstrap=False, scale=None, threshold="random"
         ),
-        ObliqueForestRegressor(**SMALL, projection=[P.Axis(), P.Gaussian()]),
-        ObliqueForestClassifier(**SMALL, projection=["multirotation", "principal"]),
-        ObliqueForestClassifier(**SMALL, projection=P.Ridge(tune="gcv")),
-        ObliqueForestRegressor(**SMALL, projection=P.CCA()),
-        ObliqueForestClassifier(
-            **SMALL, projection=["axis", "sparse", P.Ridge(tune="gcv")], min_samples_leaf=2
-        ),
+        ObliqueForestRegressor(**SMALL, projection=["principal", P.CCA()], scale="rank"),
+        ObliqueForestRegressor(**SMALL, projection="sparse", criterion="absolute_error"),
         ObliqueBoostingClassifier(**FEW),
         ObliqueBoostingRegressor(**FEW),
-        ObliqueForestRegressor(**SMALL, projection="sparse", criterion="absolute_error"),
-        ObliqueIsolationForest(**SMALL),
-        ObliqueIsolationForest(**SMALL, projection="axis", contamination=0.1),
-        RegularizedRotationClassifier(**SMALL),
-        RegularizedRotationRegressor(**SMALL),
+        ObliqueIsolationForest(**SMALL, contamination=0.1),
         RegularizedRotationClassifier(
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None
         ),
+        RegularizedRotationRegressor(**SMALL),
         RotatedFeatures(2),
         StackedRotationClassifier(ObliqueForestClassifier(5, projection="sparse"), **STACK),
         StackedRotationRegressor(

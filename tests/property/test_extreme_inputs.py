@@ -6,15 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pytest
-
 SCRIPT = Path(__file__).parents[1] / "support" / "extreme_inputs.py"
-# Seconds; 200 fits take two. A node that is searched for ever outlasts any.
+# Seconds; 250 fits take two. A node that is searched for ever outlasts any.
 LIMIT = 120
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_extreme_numbers_are_refused_or_give_finite_normalised_predictions(seed: int) -> None:
-    command = [sys.executable, str(SCRIPT), str(seed), "200"]
+def test_extreme_numbers_are_refused_or_give_finite_normalised_predictions() -> None:
+    command = [sys.executable, str(SCRIPT), "0", "250"]
     run = subprocess.run(command, capture_output=True, text=True, timeout=LIMIT, check=False)
     assert run.returncode == 0, run.stdout[-1000:] + run.stderr[-2000:]

@@ -23,6 +23,10 @@ from support.naive.splitter import (
     numeric_cuts,
 )
 
+# Of `random_problem`: ties, copied rows and many sizes, then one row (27), constant columns
+# (48, 62) and one class (107).
+SEEDS = (0, 1, 2, 3, 4, 5, 27, 48, 62, 107)
+
 
 def random_features(rng: np.random.Generator, n: int, p: int) -> np.ndarray:
     """Columns of different make: smooth, tied, constant, on few values, with copied rows."""

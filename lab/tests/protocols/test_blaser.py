@@ -94,7 +94,7 @@ def test_trees_of_the_preset_have_the_sizes_of_table_2_3(data, nodes):
 @pytest.mark.parametrize(("data", "leaves"), [("iris", (8.04, 5.67)), ("wine", (9.54, 6.41))])
 def test_trees_without_bags_have_the_sizes_of_table_3_1(data, leaves):
     """In bags they have 5.5 and 4.2, 7.4 and 5.1."""
-    plan = plan_of("blaser-3", only=(data,), repeats=10, trees=60)
+    plan = plan_of("blaser-3", only=(data,), repeats=5, trees=60)
     plan = replace(plan, systems=("random-forest", "multi-rotation"))
     protocol = PROTOCOLS["blaser-3"]
     runner = CellRunner(protocol, plan, folder=None)

@@ -71,7 +71,7 @@ def damage(content, rng):
 def test_damaged_arrow_files_do_not_end_the_process(compression, tmp_path):
     content = write_arrow(tmp_path / "good.arrow", compression)
     rng = np.random.default_rng(1)
-    for case in range(60):
+    for case in range(30):
         (tmp_path / f"{case:03d}.arrow").write_bytes(damage(content, rng))
     run = subprocess.run(
         [sys.executable, "-c", FIT_ALL, str(tmp_path)],

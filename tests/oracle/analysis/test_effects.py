@@ -77,7 +77,7 @@ def test_row_curves_of_every_family_are_predictions_bit_for_bit(family, task):
     packed = _core.PackedForest(grown.view)
     X = np.ascontiguousarray(new_rows(rng, data, 12))
     for features in ([0], [5], [0, 2], [6, 1]):
-        values = [grid_values(rng, int(data.levels[f]), 15) for f in features]
+        values = [grid_values(rng, int(data.levels[f]), 8) for f in features]
         grid = core_grid(features, values)
         curves = _core.row_curves(packed, X, grid, False, None, 1, None)
         assert np.array_equal(curves, naive_grid(grown.predict, X, features, values))

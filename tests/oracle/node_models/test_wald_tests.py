@@ -93,7 +93,7 @@ def test_p_value_of_a_table_of_four_cells_is_that_of_its_log_odds_ratio() -> Non
     np.testing.assert_allclose(p, [[2 * scipy.stats.norm.sf(z)]], rtol=1e-6)
 
 
-@pytest.mark.parametrize("name", ["two-plain", "ten-plain", "few_rows-plain", "wide-duplicated"])
+@pytest.mark.parametrize("name", ["two-plain", "ten-plain", "as_many_rows-plain", "wide-offset"])
 def test_under_a_large_penalty_each_feature_has_its_score_test(name: str) -> None:
     """Its statistic is sqrt(n) times the (weighted) correlation with the class."""
     problem = PROBLEMS[name]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from sklearn.base import is_classifier
 from tests.support.plain_boosting import PlainBoosting
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
@@ -36,8 +37,8 @@ def _steps_against_signs(model: Any, X: Floats, seed: int) -> int:
             continue
         rows = np.repeat(X[rng.choice(len(X), 60)], len(grid), axis=0)
         rows[:, column] = np.tile(grid, 60)
-        raw = model._raw(rows)[:, 0].reshape(60, len(grid))
-        wrong += int((sign * np.diff(raw, axis=1) < 0.0).sum())
+        found = model.decision_function(rows) if is_classifier(model) else model.predict(rows)
+        wrong += int((sign * np.diff(found.reshape(60, len(grid)), axis=1) < 0.0).sum())
     return wrong
 
 
@@ -173,6 +174,7 @@ def test_constrained_boosting_agrees_with_plain_boosting(seed: int, log_loss: bo
         interaction_cst=groups,
         random_state=seed,
     ).fit(X, y, sample_weight=w)
-    np.testing.assert_allclose(model._raw(X)[:, 0], expected, rtol=1e-6, atol=1e-6)
+    found = model.decision_function(X) if log_loss else model.predict(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
     roots = model.forest_.tree_offset[:-1]
     np.testing.assert_allclose(model.forest_.gain[roots], plain.first_gains, rtol=1e-4)

@@ -21,9 +21,9 @@ from bevel import _core
 @pytest.mark.parametrize("family", FAMILIES)
 def test_predictor_equals_a_plain_reading_of_the_arrays(family: str, n_classes: int) -> None:
     rng = np.random.default_rng(n_classes)
-    data = training_data(rng, 600, n_classes)
+    data = training_data(rng, 250, n_classes)
     forest = grow_on(data, family)
-    for X in (np.asarray(data.X), new_rows(rng, data, 400)):
+    for X in (np.asarray(data.X), new_rows(rng, data, 200)):
         expected = np.stack([tree.apply(X) for tree in forest.trees], axis=1)
         np.testing.assert_array_equal(forest.apply(X), expected)
         np.testing.assert_array_equal(forest.apply(X, n_threads=3), expected)
@@ -66,7 +66,7 @@ def test_row_alone_falls_where_it_falls_in_a_batch(family: str, n_classes: int) 
 def test_leaves_hold_what_the_rows_of_the_bag_that_fall_into_them_have(
     family: str, n_classes: int, weights: str
 ) -> None:
-    data = training_data(np.random.default_rng(n_classes), 400, n_classes, weights=weights)
+    data = training_data(np.random.default_rng(n_classes), 150, n_classes, weights=weights)
     assert_leaves_are_summaries_of_the_bag(data, options_for(data, family), n_trees=2)
 
 
@@ -110,7 +110,7 @@ def assert_leaf_is_summary_of(
 @pytest.mark.parametrize("family", FAMILIES)
 def test_arrays_describe_proper_trees(family: str, n_classes: int, search: str) -> None:
     rng = np.random.default_rng(n_classes)
-    data = training_data(rng, 400, n_classes)
+    data = training_data(rng, 200, n_classes)
     how = options_for(data, family, split_search=search, min_samples_leaf=2)
     forest = grow(data, how, 2)
     for tree in forest.trees:

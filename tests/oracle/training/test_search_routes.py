@@ -71,7 +71,7 @@ def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(
     """Bins are equally wide. Here each holds a crowd of rows, and the cut inside a crowd competes
     with one at an edge that is nearly as good: a bound that is a little too low loses it."""
     n_hidden = 0
-    for seed in range(60):
+    for seed in range(30):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(600, 2000))
         z = np.sort(rng.random(n))
@@ -89,7 +89,7 @@ def test_auto_equals_exact_when_the_best_cut_hides_inside_a_bin(
         how = {"criterion": criterion, "seed": seed, "max_depth": 2, "bag_size": n * (seed % 2)}
         forest = assert_auto_equals_exact(data, ("axis", 2), n_trees=1, **how)
         n_hidden += forest.arrays["entry_index"][0] == 1
-    assert 5 < n_hidden < 55
+    assert 3 < n_hidden < 27
 
 
 @pytest.mark.parametrize(
@@ -101,7 +101,7 @@ def test_auto_equals_exact_for_features_that_order_the_rows_alike(
 ) -> None:
     """The same cut, an edge of bins in one feature, lies inside a bin of another. All have the same
     gain and the first feature drawn must win: no bound may be lower than what it bounds."""
-    for seed in range(20):
+    for seed in range(12):
         rng = np.random.default_rng(seed)
         n = int(rng.integers(600, 4000))
         z = np.sort(rng.random(n))
@@ -144,7 +144,7 @@ def test_auto_equals_exact_where_bytes_hide_the_winner(criterion: str, weights: 
     """What tells the classes apart is smaller than a code can show, and is carried by sums of two
     columns that hide it under a large part of opposite signs. Some rows far away make bins wide. A
     bound that leaves less open than bytes do drops the winner."""
-    for seed in range(10):
+    for seed in range(4):
         rng = np.random.default_rng(seed)
         n, p = WIDE
         y = rng.integers(0, 2, n)
@@ -216,7 +216,7 @@ def test_auto_equals_exact_when_several_features_separate_two_weighted_classes(
     criterion: str,
 ) -> None:
     """A perfect cut ends the search early; that must not change which of several is taken."""
-    for seed in range(200):
+    for seed in range(60):
         rng = np.random.default_rng(seed)
         n, p = int(rng.integers(4, 60)), 30
         y = rng.integers(0, 2, n)

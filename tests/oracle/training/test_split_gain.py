@@ -28,6 +28,7 @@ from support.naive.splitter import (
     numeric_masks,
 )
 from support.split_problems import (
+    SEEDS,
     assert_split_is_the_best,
     assert_tree_on_single_columns_is_the_best,
     naive_nodes,
@@ -36,8 +37,6 @@ from support.split_problems import (
 )
 
 from bevel import _core
-
-SEEDS = range(12)
 
 
 @pytest.mark.parametrize("weights", ["none", "whole", "real"])

@@ -81,8 +81,7 @@ def naive_stages(rows, y, new, stack, level0, level1, task):
     return task.spoken(model, task.columns(speak(last - 1, everyone, new)))
 
 
-@pytest.mark.parametrize("n_stages", [2, 3, 4])
-@pytest.mark.parametrize("n_classes", [2, 3])
+@pytest.mark.parametrize(("n_classes", "n_stages"), [(2, 2), (2, 3), (2, 4), (3, 2), (3, 3)])
 def test_stages_equal_a_plain_recursion(n_classes: int, n_stages: int) -> None:
     rows, y = load_wine(return_X_y=True)
     rows, y = rows[y < n_classes][:, :5], y[y < n_classes]

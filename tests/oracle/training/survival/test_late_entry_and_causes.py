@@ -24,7 +24,7 @@ class Data:
 
     def __init__(self, seed: int, weights: str, *, late: bool, n_causes: int) -> None:
         rng = np.random.default_rng(seed)
-        n = int(rng.integers(15, 60))
+        n = int(rng.integers(12, 40))
         self.X = rng.normal(size=(n, 3)).astype(np.float32).astype(float)
         self.X[:, 1] = rng.integers(0, 4, n)
         self.X[rng.random(n) < 0.2, 0] = np.nan

@@ -23,7 +23,7 @@ class Data:
 
     def __init__(self, seed: int, weights: str = "none", *, missing: bool, nominal: bool) -> None:
         rng = np.random.default_rng(seed)
-        n = int(rng.integers(12, 60))
+        n = int(rng.integers(12, 40))
         X = rng.normal(size=(n, 4)).astype(np.float32).astype(float)
         X[:, 1] = rng.integers(0, 4, n)
         X[:, 2] = 1.5

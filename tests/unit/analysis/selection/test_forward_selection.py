@@ -26,7 +26,7 @@ def slow_judgement(X, y, columns, penalty):
     Z = Z[:, columns]
 
     def fit(rows):
-        model = LogisticRegression(C=1.0 / penalty, tol=1e-10, max_iter=10_000)
+        model = LogisticRegression(C=1.0 / penalty, tol=1e-10, solver="newton-cholesky")
         return model.fit(Z[rows], y[rows])
 
     everyone = np.arange(len(y))
