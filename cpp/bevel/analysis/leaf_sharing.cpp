@@ -7,6 +7,12 @@
 #include "bevel/support/thread_pool.h"
 
 namespace bevel {
+
+// A row that shares leaves with the query.
+struct SharingRow {
+  int32_t row, n_together, n_trees;
+};
+
 namespace {
 
 constexpr size_t kBlockRows = 64;
@@ -27,11 +33,6 @@ int32_t common_bits(const uint64_t* one, const uint64_t* other, size_t n_words) 
   for (size_t w = 0; w < n_words; ++w) n += std::popcount(one[w] & other[w]);
   return n;
 }
-
-// A row that shares leaves with the query.
-struct SharingRow {
-  int32_t row, n_together, n_trees;
-};
 
 // In whole numbers, so that equal proximities are equal.
 bool is_nearer(const SharingRow& a, const SharingRow& b) {

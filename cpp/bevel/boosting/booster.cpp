@@ -22,8 +22,6 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
-
 // What is known of a fit while it runs.
 struct Done {
   std::atomic<size_t> n_iterations{0};

@@ -10,7 +10,6 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
 // How much the hessian counts beside the gradient, on the scale of a typical step: rows that are
 // predicted well keep a chance.
 constexpr double kCurvatureShare = 0.1;

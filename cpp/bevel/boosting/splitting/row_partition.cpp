@@ -10,8 +10,6 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
-
 // On one thread: only the smaller side goes through the buffer, from the end where it stands last.
 // Each value is written to both sides, the wrong one of which is written again: no branches.
 template <class T>
