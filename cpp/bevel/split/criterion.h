@@ -1,5 +1,6 @@
 // What is summed over rows and how a cut is scored. A criterion owns the totals of the current
-// node; its Accumulator adds rows to the left side one by one. These cover everything:
+// node; its Accumulator adds rows to the left side one by one. criterion_concept.h has the
+// contract. These cover everything:
 //
 //   PackedCriterion              Gini, two classes, whole weights      one 64-bit add per row
 //   PackedEntropyCriterion       the same with entropy
@@ -29,21 +30,6 @@
 
 namespace bevel {
 
-// What rows carry from node to node: what is searched, unless the criterion makes that at each
-// node.
-template <class Criterion>
-struct CarriedStats {
-  using type = typename Criterion::RowStats;
-};
-template <class Criterion>
-  requires requires { typename Criterion::Carried; }
-struct CarriedStats<Criterion> {
-  using type = typename Criterion::Carried;
-};
-// Leaves hold a curve of the hazard (log_rank.h).
-template <class Criterion>
-constexpr bool kHasHazard = requires { typename Criterion::Carried; };
-
 // Two classes, or one real target: a pair (weight, weighted target) is sufficient.
 template <class P, class Score>
 class PairCriterion {
@@ -53,6 +39,9 @@ class PairCriterion {
   static constexpr bool kIsEntropy = Score::kIsEntropy;
   static constexpr bool kHasOwnBound = Score::kHasOwnBound;
   static constexpr bool kIsPacked = sizeof(RowStats) == 8;
+  static constexpr bool kRejectsCuts = Score::kIsCount;
+  static constexpr bool kWeightsOnGrid = !kIsPacked;
+  static constexpr bool kIsCount = Score::kIsCount;
 
   // gain_factor turns what the score calls removed into the weighted impurity removed.
   explicit PairCriterion(double gain_factor, bool is_regression, Score score = Score())
@@ -176,6 +165,9 @@ class ClassCriterion {
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = kEntropy;
   static constexpr bool kWholeGini = !kEntropy && sizeof(Weight) == 2;
+  static constexpr bool kRejectsCuts = false;
+  static constexpr bool kWeightsOnGrid = false;
+  static constexpr bool kIsCount = false;
 
   ClassCriterion(int32_t n_classes, double gain_factor, const EntropyTable* table)
       : gain_factor_(gain_factor), table_(table), local_(static_cast<size_t>(n_classes), -1) {}

@@ -14,11 +14,15 @@
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/support/thread_pool.h"
 #include "bevel/tree/growth.h"
+#include "bevel/tree/node_criterion.h"
 #include "bevel/tree/node_store.h"
 #include "bevel/tree/tree_data.h"
 #include "bevel/tree/workspace.h"
 
 namespace bevel {
+
+// Subtrees smaller than this are not worth another thread.
+constexpr size_t kParallelSubtreeRows = 4096;
 
 // A node that is about to be grown: rows [start, end) of the tree.
 struct NodeItem {
@@ -33,17 +37,16 @@ struct NodeItem {
   OpenGroups open{};                  // groups of features that the path may go on with
 };
 
-template <class Criterion>
 class TreeBuilder {
  public:
   // codes: of the data, or null.
   TreeBuilder(const Options& options, const DatasetView& data, const ColumnCodes* codes,
               const Samplers& samplers, const DirectionConstraints& constraints,
-              std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces,
-              const Kernels& kernels, ThreadPool& pool);
+              std::vector<std::unique_ptr<Workspace>>& workspaces, const Kernels& kernels,
+              ThreadPool& pool);
 
   // Grows the whole tree on the calling worker; idle workers of the pool may grow subtrees.
-  NodeStore grow(TreeData<Criterion>& tree, int worker);
+  NodeStore grow(TreeData& tree, int worker);
 
  private:
   struct Subtree {
@@ -67,57 +70,50 @@ class TreeBuilder {
 
   NodeItem root() const;
   // Sets the criterion's totals; false when the node must be a leaf whatever its candidates.
-  bool begin_node(const NodeItem& item, Workspace<Criterion>& w);
-  bool is_pure(const NodeItem& item, const Workspace<Criterion>& w) const;
-  bool same_targets(const NodeItem& item, const Workspace<Criterion>& w) const;
-  static bool is_cut(const BestSplit& found);
-  bool any_varies(const NodeView& node, size_t first, Workspace<Criterion>& w) const;
-  bool find_split(const NodeItem& item, Workspace<Criterion>& w, int worker, SplitRecord& out);
-  void sample(size_t family, NodeRows node, Stream& stream, Workspace<Criterion>& w) const;
+  bool begin_node(const NodeItem& item, Workspace& w);
+  bool any_varies(const NodeView& node, size_t first, Workspace& w) const;
+  bool find_split(const NodeItem& item, Workspace& w, int worker, SplitRecord& out);
+  void sample(size_t family, NodeRows node, Stream& stream, Workspace& w) const;
   // Lets the candidates from `first` on hold the constraints, leaves one if it is to be the only
   // one, and searches them.
   void search_drawn(const NodeItem& item, const NodeView& node, size_t first, Stream& stream,
-                    Workspace<Criterion>& w, int worker, BestSplit& found);
+                    Workspace& w, int worker, BestSplit& found);
   void keep_one(Stream& stream, size_t first, Candidates& candidates) const;
-  void search_pure(const NodeView& node, size_t first, Stream& stream, Workspace<Criterion>& w,
-                   int worker, BestSplit& found);
-  void search(const NodeView& node, size_t first, size_t last, Workspace<Criterion>& w, int worker,
+  void search_pure(const NodeView& node, size_t first, Stream& stream, Workspace& w, int worker,
+                   BestSplit& found);
+  void search(const NodeView& node, size_t first, size_t last, Workspace& w, int worker,
               BestSplit& found);
-  void record(const NodeView& node, BestSplit& found, Workspace<Criterion>& w,
-              SplitRecord& out) const;
+  void record(const NodeView& node, BestSplit& found, Workspace& w, SplitRecord& out) const;
   // values: of the split's direction on the node's rows.
   size_t partition(const NodeItem& item, const SplitRecord& split, const float* values,
-                   Workspace<Criterion>& w);
+                   Workspace& w);
   // Whether a partition has left rows on both sides.
   bool is_inside(size_t middle, const NodeItem& item) const;
   // Gives the children their rows out of the bag, and what the node's models leave them.
-  void split_out_of_bag_rows(const NodeItem& item, const SplitRecord& split,
-                             Workspace<Criterion>& w, NodeItem& left, NodeItem& right);
+  void split_out_of_bag_rows(const NodeItem& item, const SplitRecord& split, Workspace& w,
+                             NodeItem& left, NodeItem& right);
   // Leaves the children the groups of features that a split leaves open.
   void close_groups(const NodeItem& item, const SplitRecord& split, NodeItem& left,
                     NodeItem& right) const;
   void find_sides(const SplitRecord& split, const float* values, size_t n,
                   uint8_t* goes_left) const;
-  const float* project(const NodeItem& item, const SplitRecord& split, Workspace<Criterion>& w);
-  void compact(NodeItem& item, Workspace<Criterion>& w);
-  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node,
-                 Workspace<Criterion>& w) const;
-  void fill_single_row_leaves(NodeStore& nodes, Workspace<Criterion>& w) const;
-  float node_weight(const Workspace<Criterion>& w) const;
-  // What a leaf with the rows of a node predicts, in regression.
-  double leaf_value(const NodeItem& item, const Workspace<Criterion>& w) const;
+  const float* project(const NodeItem& item, const SplitRecord& split, Workspace& w);
+  void compact(NodeItem& item, Workspace& w);
+  void emit_leaf(const NodeItem& item, NodeStore& nodes, int32_t node, Workspace& w) const;
+  void fill_single_row_leaves(NodeStore& nodes, Workspace& w) const;
+  float node_weight(const Workspace& w) const;
   // Appends a node; a tree that is to be monotone also notes what the node would predict alone.
-  int32_t open(const NodeItem& item, NodeStore& nodes, const Workspace<Criterion>& w) const;
+  int32_t open(const NodeItem& item, NodeStore& nodes, const Workspace& w) const;
 
-  const float* const* columns(int level, const Workspace<Criterion>& w) const {
+  const float* const* columns(int level, const Workspace& w) const {
     return level == 0 ? tree_->columns.data()
                       : const_cast<const float* const*>(w.blocks[level - 1].columns.data());
   }
-  const std::vector<uint32_t>* data_rows(int level, const Workspace<Criterion>& w) const {
+  const std::vector<uint32_t>* data_rows(int level, const Workspace& w) const {
     if (level > 0) return &w.blocks[level - 1].data_rows;
     return tree_->data_rows.empty() ? nullptr : &tree_->data_rows;
   }
-  NodeRows rows_of(const NodeItem& item, const Workspace<Criterion>& w) const {
+  NodeRows rows_of(const NodeItem& item, const Workspace& w) const {
     const auto* rows = data_rows(item.level, w);
     return {columns(item.level, w),
             {tree_->rows.data() + item.start, item.end - item.start},
@@ -128,7 +124,11 @@ class TreeBuilder {
              tree_->data_rows.empty() ? nullptr : tree_->data_rows.data()},
             item.depth};
   }
-  NodeView view(const NodeItem& item, const Workspace<Criterion>& w) const {
+  RowRange range(const NodeItem& item, const Workspace& w) const {
+    const auto* rows = data_rows(item.level, w);
+    return {*tree_, item.start, item.end, rows ? rows->data() : nullptr};
+  }
+  NodeView view(const NodeItem& item, const Workspace& w) const {
     return {columns(item.level, w),
             tree_->rows.data() + item.start,
             item.end - item.start,
@@ -143,7 +143,7 @@ class TreeBuilder {
   const ColumnCodes* codes_;
   const Samplers& samplers_;
   const DirectionConstraints& constraints_;
-  std::vector<std::unique_ptr<Workspace<Criterion>>>& workspaces_;
+  std::vector<std::unique_ptr<Workspace>>& workspaces_;
   const Kernels& kernels_;
   ThreadPool& pool_;
   Limits limits_;  // of the sides of a split
@@ -151,7 +151,7 @@ class TreeBuilder {
   size_t touched_per_node_;  // features read for one row of a node
   bool exceeds_cache_;       // too large for a cache
 
-  TreeData<Criterion>* tree_ = nullptr;
+  TreeData* tree_ = nullptr;
 };
 
 }  // namespace bevel

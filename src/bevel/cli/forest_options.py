@@ -8,6 +8,7 @@ import typer
 
 from bevel.projections import NAMED, SparseSigns
 from bevel.projections.families import AUTOMATIC
+from bevel.training.criteria import CLASS_CRITERIA, NUMBER_CRITERIA
 
 __all__ = [
     "ClassWeight",
@@ -31,12 +32,7 @@ PANEL = "The forest"
 class CriterionName(StrEnum):
     """Gain of a split."""
 
-    gini = "gini"
-    entropy = "entropy"
-    log_loss = "log_loss"
-    squared_error = "squared_error"
-    absolute_error = "absolute_error"
-    poisson = "poisson"
+    vars().update({name: name for name in (*CLASS_CRITERIA, *NUMBER_CRITERIA)})
 
 
 ProjectionNames = Annotated[

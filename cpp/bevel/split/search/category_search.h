@@ -11,6 +11,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/random/stream.h"
+#include "bevel/split/criterion_concept.h"
 #include "bevel/split/node_view.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/support/cancellation.h"
@@ -58,8 +59,7 @@ class CategorySearch {
 
  private:
   // Without sums that tell the score of a level, its rows are added one by one.
-  static constexpr bool kByRows =
-      requires(const Criterion& c, std::vector<double>& keys) { c.order_groups({}, {}, keys); };
+  static constexpr bool kByRows = OrdersByRows<Criterion>;
 
   // Offers the cuts after each group in turn; returns the groups left of the best, 0: none is.
   size_t cut_by_moments(const SearchContext& c, size_t n_groups, size_t only_cut)
@@ -138,7 +138,7 @@ class CategorySearch {
     typename Criterion::Accumulator left;
     std::vector<std::vector<uint32_t>> rows;
   };
-  static constexpr bool kNeedsRows = requires { Criterion::kNeedsRows; };
+  static constexpr bool kNeedsRows = !kByRows && !ScoresByMoments<Criterion>;
   using Prefix = std::conditional_t<kNeedsRows, RowsOfPrefix, SumsOfPrefix>;
 
   // Sums per level that is present in the node, in the order of first appearance.
