@@ -1,6 +1,7 @@
 // The options of a training run. Python has checked every value; the core only reads them.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -8,6 +9,7 @@
 
 namespace bevel {
 
+// Enumerations, each with the names that Python uses for its values, in their order.
 enum class CriterionKind : uint8_t {
   gini,
   entropy,
@@ -17,9 +19,14 @@ enum class CriterionKind : uint8_t {
   log_rank,
   log_rank_score
 };
+constexpr std::array kCriterionNames{"gini",           "entropy",  "squared_error", "poisson",
+                                     "absolute_error", "log_rank", "log_rank_score"};
 enum class ThresholdRule : uint8_t { best, random, purely_random };
+constexpr std::array kThresholdRuleNames{"best", "random", "purely_random"};
 enum class SplitSearch : uint8_t { automatic, exact, histogram };
+constexpr std::array kSplitSearchNames{"auto", "exact", "histogram"};
 enum class Growth : uint8_t { depth_first, best_first, breadth_first, random_leaf };
+constexpr std::array kGrowthNames{"depth_first", "best_first", "breadth_first", "random_leaf"};
 enum class FamilyKind : uint8_t {
   axis,
   signs,
@@ -38,7 +45,14 @@ enum class FamilyKind : uint8_t {
   custom,
   cox
 };
+constexpr std::array kFamilyNames{"axis",     "signs",       "combination",   "gaussian",
+                                  "rotation", "categorical", "multirotation", "principal",
+                                  "patches",  "ridge",       "lda",           "logistic",
+                                  "pls",      "cca",         "custom",        "cox"};
 enum class PatchWeights : uint8_t { signs, uniform, ones };
+constexpr std::array kPatchWeightsNames{"signs", "uniform", "ones"};
+enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
+constexpr std::array kTuningNames{"none", "cross_validation", "out_of_bag"};
 
 // One axis of the array whose entries are the features, and the lengths of patches along it.
 struct PatchAxis {
@@ -55,7 +69,6 @@ struct Patch {
   bool wrap = false;     // patches wrap around, otherwise they are cut off at the ends
   bool inside = false;   // patches are inside the array
 };
-enum class Tuning : uint8_t { none, cross_validation, out_of_bag };
 
 // Settings of a model of the node's rows.
 struct ModelSettings {

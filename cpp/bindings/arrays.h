@@ -15,6 +15,7 @@ template <class T>
 using Vector = nb::ndarray<const T, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 using ColumnMatrix = nb::ndarray<const float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 using RowMajorMatrix = nb::ndarray<const float, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+using TreeMask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 template <class T>
 std::span<const T> as_span(const Vector<T>& array) {

@@ -25,9 +25,7 @@ using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;
 // Bytes of the caller that codes are written to.
 using Room = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-constexpr EnumNames<LossKind, 9> kLosses{{"squared_error", "log_loss", "multinomial",
-                                          "absolute_error", "huber", "quantile", "poisson", "gamma",
-                                          "user"}};
+constexpr auto kLosses = names_of<LossKind>(kLossNames);
 
 // function(raw) -> (gradient, hessian, loss), arrays of doubles by row, gradients and hessians
 // output after output, which it has checked.

@@ -26,12 +26,12 @@ nb::tuple summary_of_columns(ColumnMatrix X, Vector<int32_t> levels, int n_threa
 }
 
 template <class Number>
-using Table = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
-using Target = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using SourceTable = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
+using EncodedTable = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
 // The place of a number beyond the limit, or None; and the summary of the columns, or None.
 template <class Number>
-nb::tuple store(Table<Number> source, double limit, int n_threads, Target target) {
+nb::tuple store(SourceTable<Number> source, double limit, int n_threads, EncodedTable target) {
   require(source.shape(0) == target.shape(0) && source.shape(1) == target.shape(1),
           "[store_columns] shapes differ");
   const StridedTable<Number> table{source.data(), source.shape(0), source.shape(1),

@@ -21,17 +21,13 @@ using namespace bevel;
 
 namespace {
 
-constexpr EnumNames<FamilyKind, 16> kFamilies{
-    {"axis", "signs", "combination", "gaussian", "rotation", "categorical", "multirotation",
-     "principal", "patches", "ridge", "lda", "logistic", "pls", "cca", "custom", "cox"}};
-constexpr EnumNames<Tuning, 3> kTunings{{"none", "cross_validation", "out_of_bag"}};
-constexpr EnumNames<PatchWeights, 3> kPatchWeights{{"signs", "uniform", "ones"}};
-constexpr EnumNames<CriterionKind, 7> kCriteria{{"gini", "entropy", "squared_error", "poisson",
-                                                 "absolute_error", "log_rank", "log_rank_score"}};
-constexpr EnumNames<ThresholdRule, 3> kThresholds{{"best", "random", "purely_random"}};
-constexpr EnumNames<SplitSearch, 3> kSearches{{"auto", "exact", "histogram"}};
-constexpr EnumNames<Growth, 4> kGrowths{
-    {"depth_first", "best_first", "breadth_first", "random_leaf"}};
+constexpr auto kFamilies = names_of<FamilyKind>(kFamilyNames);
+constexpr auto kTunings = names_of<Tuning>(kTuningNames);
+constexpr auto kPatchWeights = names_of<PatchWeights>(kPatchWeightsNames);
+constexpr auto kCriteria = names_of<CriterionKind>(kCriterionNames);
+constexpr auto kThresholds = names_of<ThresholdRule>(kThresholdRuleNames);
+constexpr auto kSearches = names_of<SplitSearch>(kSplitSearchNames);
+constexpr auto kGrowths = names_of<Growth>(kGrowthNames);
 
 std::shared_ptr<const Candidates> read_pool(const nb::tuple& arrays) {
   const auto offset = nb::cast<Vector<uint32_t>>(arrays[0], false);

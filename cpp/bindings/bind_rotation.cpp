@@ -14,7 +14,7 @@ using namespace bevel;
 namespace {
 
 using Rotation = nb::ndarray<const double, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
-using Target = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
+using RotatedTable = nb::ndarray<float, nb::ndim<2>, nb::f_contig, nb::device::cpu>;
 
 // Row k of the result is axis k.
 nb::ndarray<nb::numpy, double> draw(int32_t n_features, bool flip, uint64_t seed, uint64_t tree) {
@@ -28,7 +28,7 @@ nb::ndarray<nb::numpy, double> draw(int32_t n_features, bool flip, uint64_t seed
   return to_numpy(std::move(axes), {m, m});
 }
 
-void rotate(ColumnMatrix rows, Rotation rotation, int n_threads, Target target) {
+void rotate(ColumnMatrix rows, Rotation rotation, int n_threads, RotatedTable target) {
   const size_t n_rows = rows.shape(0), n_features = rows.shape(1);
   require(rotation.shape(0) == n_features && rotation.shape(1) == n_features &&
               target.shape(0) == n_rows && target.shape(1) == n_features,

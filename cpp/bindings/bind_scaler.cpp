@@ -11,11 +11,11 @@ namespace {
 
 template <class Number>
 using Source = nb::ndarray<const Number, nb::ndim<2>, nb::device::cpu>;
-using Target = nb::ndarray<float, nb::ndim<2>, nb::device::cpu>;
+using ScaledArray = nb::ndarray<float, nb::ndim<2>, nb::device::cpu>;
 
 template <class Number>
 void transform(const Scaler& scaler, Source<Number> source, size_t first_feature, int n_threads,
-               Target target) {
+               ScaledArray target) {
   require(source.shape(0) == target.shape(0) && source.shape(1) == target.shape(1),
           "[Scaler.transform] shapes differ");
   const StridedTable<Number> from{source.data(), source.shape(0), source.shape(1), source.stride(0),

@@ -7,6 +7,12 @@
 #include "bevel/support/thread_pool.h"
 
 namespace bevel {
+
+// A row that shares leaves with the query.
+struct SharingRow {
+  int32_t row, n_together, n_trees;
+};
+
 namespace {
 
 constexpr size_t kBlockRows = 64;
@@ -28,12 +34,7 @@ int32_t common_bits(const uint64_t* one, const uint64_t* other, size_t n_words) 
   return n;
 }
 
-// A row that shares leaves with the query.
-struct SharingRow {
-  int32_t row, n_together, n_trees;
-};
-
-// Compares whole numbers, so that ties are exact.
+// In whole numbers, so that equal proximities are equal.
 bool is_nearer(const SharingRow& a, const SharingRow& b) {
   const int64_t left = static_cast<int64_t>(a.n_together) * b.n_trees;
   const int64_t right = static_cast<int64_t>(b.n_together) * a.n_trees;

@@ -101,7 +101,7 @@ ColumnBins bin_levels(const float* values, std::span<const uint32_t> rows, int32
 // Threads have separate rows and share no cache lines. Columns of a tile are read one after the
 // other, even if the table is stored by rows: the tile is then in the cache.
 constexpr size_t kRowsPerJob = 1 << 14;
-constexpr size_t kTileRows = 256;
+constexpr size_t kBinnedTileRows = 256;
 
 }  // namespace
 
@@ -131,12 +131,12 @@ void BinnedColumns::find_extremes(const TableValues& table, std::span<const uint
   };
   std::vector<std::vector<Extremes>> found(n_jobs);
   ThreadPool scan(n_threads, n_jobs, [&](int, size_t job) {
-    std::array<float, kTileRows> values;
+    std::array<float, kBinnedTileRows> values;
     for (const ColumnBins& bins : bins_) found[job].push_back({bins.highest});
     const auto mine =
         rows.subspan(job * kRowsPerJob, std::min(kRowsPerJob, rows.size() - job * kRowsPerJob));
-    for (size_t tile = 0; tile < mine.size(); tile += kTileRows) {
-      const auto some = mine.subspan(tile, std::min(kTileRows, mine.size() - tile));
+    for (size_t tile = 0; tile < mine.size(); tile += kBinnedTileRows) {
+      const auto some = mine.subspan(tile, std::min(kBinnedTileRows, mine.size() - tile));
       poll_cancellation(some.size() * bins_.size());
       for (size_t feature = 0; feature < bins_.size(); ++feature) {
         Extremes& own = found[job][feature];
@@ -169,8 +169,8 @@ void BinnedColumns::code(const TableValues& table, int n_threads) {
   std::vector<float> largest(n_jobs, 0.0f);
   ThreadPool coding(n_threads, n_jobs, [&](int, size_t job) {
     const size_t end = std::min(n_rows, (job + 1) * kRowsPerJob);
-    for (size_t first = job * kRowsPerJob; first < end; first += kTileRows) {
-      const size_t n = std::min(kTileRows, end - first);
+    for (size_t first = job * kRowsPerJob; first < end; first += kBinnedTileRows) {
+      const size_t n = std::min(kBinnedTileRows, end - first);
       poll_cancellation(n * bins_.size() * 8);
       for (size_t feature = 0; feature < bins_.size(); ++feature)
         code_tile(table, feature, first, n, edges[feature], largest[job]);
@@ -183,7 +183,7 @@ void BinnedColumns::code(const TableValues& table, int n_threads) {
 void BinnedColumns::code_tile(const TableValues& table, size_t feature, size_t first, size_t n,
                               const std::array<float, kCodes>& edges, float& largest) {
   const ColumnBins& bins = bins_[feature];
-  std::array<float, kTileRows> room;
+  std::array<float, kBinnedTileRows> room;
   const float* values = table.run(feature, first, n, room.data());
   uint8_t* codes = codes_.column(feature) + first * kGroupColumns;
   if (bins.is_nominal()) {

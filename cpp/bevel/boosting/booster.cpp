@@ -22,9 +22,7 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
-
-// State of a running fit.
+// What is known of a fit while it runs.
 struct Done {
   std::atomic<size_t> n_iterations{0};
   std::atomic<double> validation_loss{std::numeric_limits<double>::quiet_NaN()};
@@ -56,7 +54,7 @@ class Booster {
     begin();
   }
 
-  // Runs on a worker of the pool.
+  // On a worker of the pool.
   void run(ThreadPool& pool, int worker, Done& done) {
     Team team(pool, worker);
     HistogramSplitter splitter(boosting_, *columns_, team);
@@ -116,7 +114,7 @@ class Booster {
     return set_.scorer->evaluate(std::move(raw));
   }
 
-  // Draws the rows that the trees of an iteration are grown on, and those that only pass them.
+  // The rows that the trees of an iteration are grown on, and those that only pass them.
   void draw_rows(uint64_t iteration, Team& team) {
     others_ = validation_;
     if (boosting_.subsample >= 1.0) {
@@ -186,7 +184,7 @@ class Booster {
     return std::move(tree.nodes);
   }
 
-  // The step that lowers the loss of some rows most, from unrounded gradients in the order of rows.
+  // What lowers the loss of some rows most, by the gradients themselves in the order of rows.
   double best_step(std::span<const uint32_t> rows, size_t output) const {
     if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output, factors_);
     double gradient = 0.0, hessian = 0.0;
@@ -197,12 +195,12 @@ class Booster {
     return hessian + boosting_.l2 > 0.0 ? -gradient / (hessian + boosting_.l2) : 0.0;
   }
 
-  // Bounds on the steps of all nodes; empty without monotone constraints.
+  // Bounds of the steps of all nodes; empty where nothing is monotone.
   std::vector<ValueBounds> bound_values(const GrownBoostingTree& tree, size_t output) const {
     const DirectionConstraints& constraints = columns_->constraints();
     const NodeStore& nodes = tree.nodes;
     if (!constraints.is_monotone()) return {};
-    // Rows of a node: those of the leaves below it, as one range after another.
+    // Rows of a node: those of the leaves below it, one range after the other.
     std::vector<std::span<const uint32_t>> rows(nodes.size());
     for (const LeafRange& leaf : tree.leaves) rows[static_cast<size_t>(leaf.node)] = leaf.rows;
     for (size_t node = nodes.size(); node-- > 0;)
@@ -242,7 +240,7 @@ class Booster {
     }
   }
 
-  // Whether the validation loss has stopped falling.
+  // Whether the validation loss has stopped to fall.
   bool is_over() {
     if (boosting_.n_iter_no_change == 0 || validation_.empty()) return false;
     const double loss = result_.validation_loss.back();

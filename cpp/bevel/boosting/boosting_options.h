@@ -2,6 +2,7 @@
 // every value.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -18,6 +19,10 @@ enum class LossKind : uint8_t {
   gamma,
   user  // gradients come from a function of the caller
 };
+// As Python has them, in the order of the values.
+constexpr std::array kLossNames{"squared_error",  "log_loss", "multinomial",
+                                "absolute_error", "huber",    "quantile",
+                                "poisson",        "gamma",    "user"};
 
 struct BoostingOptions {
   LossKind loss = LossKind::squared_error;

@@ -10,9 +10,8 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
-// Weight of the hessian relative to the gradient, on the scale of a typical step: rows that are
-// predicted well keep a positive probability.
+// How much the hessian counts beside the gradient, on the scale of a typical step: rows that are
+// predicted well keep a chance.
 constexpr double kCurvatureShare = 0.1;
 // Sizes are sorted by their leading bits: eight of the exponent, seven of the mantissa.
 constexpr int kDroppedBits = 16;
@@ -81,7 +80,7 @@ void GradientSampling::draw(std::span<const uint32_t> rows, double share, uint64
   const auto largest = std::max_element(sizes_.begin(), sizes_.end());
   const auto place_of_largest = static_cast<size_t>(largest - sizes_.begin());
   const double most = *largest;
-  // Without gradients all rows are equally likely.
+  // Without gradients all rows are alike.
   const bool is_even = !(most > 0.0) || !std::isfinite(most);
   for (double& size : sizes_) size = is_even ? 1.0 : std::sqrt(size / most);
   const double certain = certain_size(sizes_, share * static_cast<double>(rows.size()));

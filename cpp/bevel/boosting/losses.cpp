@@ -13,21 +13,21 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 4096;
-constexpr size_t kTileRows = 512;  // rows whose exponentials are computed together
+constexpr size_t kLossBlockRows = 4096;
+constexpr size_t kLossTileRows = 512;  // whose exponentials are taken together
 constexpr double kSmallestShare = 1e-15;
 
 // Means are between 1e-100 and 1e100, so that their sums and squares times weights are finite.
 double mean_of(double x) { return fixed_exp(std::clamp(x, -kMostExponent, kMostExponent)); }
 
-// 1 / (1 + exp(-x)) for the predictions of some rows.
+// 1 / (1 + exp(-x)) of some rows' predictions.
 void logistics(const double* raw, std::span<const uint32_t> rows, double* out) {
   for (size_t i = 0; i < rows.size(); ++i) out[i] = -raw[rows[i]];
   exponentials(out, rows.size(), out);
   for (size_t i = 0; i < rows.size(); ++i) out[i] = 1.0 / (1.0 + out[i]);
 }
 
-// log(1 + exp(x)) for the predictions of some rows, without overflow.
+// log(1 + exp(x)) of some rows' predictions, without overflow.
 void softpluses(const double* raw, std::span<const uint32_t> rows, double* out) {
   for (size_t i = 0; i < rows.size(); ++i) out[i] = -std::fabs(raw[rows[i]]);
   exponentials(out, rows.size(), out);
@@ -132,7 +132,7 @@ void Loss::set_log_sums(const RawPredictions& raw, std::span<const uint32_t> row
   if (options_.loss != LossKind::multinomial) return;
   // Output after output for a block of rows at a time, so that memory is read in its order.
   log_sums_.resize(raw.n_rows);
-  team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
+  team.run_blocks(rows.size(), kLossBlockRows, [&](size_t first, size_t last) {
     poll_cancellation((last - first) * static_cast<size_t>(options_.n_outputs) * 16);
     set_log_sums_of_block(raw, rows.subspan(first, last - first));
   });
@@ -158,8 +158,8 @@ void Loss::gradients(const RawPredictions& raw, std::span<const uint32_t> rows, 
                      std::vector<Gradient>& out) const {
   const bool of_classes =
       options_.loss == LossKind::log_loss || options_.loss == LossKind::multinomial;
-  for (size_t first = 0; of_classes && first < rows.size(); first += kTileRows)
-    class_gradients(raw, rows.subspan(first, std::min(kTileRows, rows.size() - first)), output,
+  for (size_t first = 0; of_classes && first < rows.size(); first += kLossTileRows)
+    class_gradients(raw, rows.subspan(first, std::min(kLossTileRows, rows.size() - first)), output,
                     out);
   if (!of_classes)
     for (const uint32_t row : rows) out[row] = gradient(raw, row, output);
@@ -167,7 +167,7 @@ void Loss::gradients(const RawPredictions& raw, std::span<const uint32_t> rows, 
 
 void Loss::class_gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
                            std::vector<Gradient>& out) const {
-  std::array<double, kTileRows> probability{};
+  std::array<double, kLossTileRows> probability{};
   const double* own = raw.output(output);
   if (options_.loss == LossKind::log_loss) {
     logistics(own, rows, probability.data());
@@ -266,13 +266,14 @@ void Loss::of_rows(const RawPredictions& raw, std::span<const uint32_t> rows, do
 }
 
 double Loss::mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const {
-  std::vector<std::pair<double, double>> blocks((rows.size() + kBlockRows - 1) / kBlockRows);
-  team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
+  std::vector<std::pair<double, double>> blocks((rows.size() + kLossBlockRows - 1) /
+                                                kLossBlockRows);
+  team.run_blocks(rows.size(), kLossBlockRows, [&](size_t first, size_t last) {
     poll_cancellation((last - first) * static_cast<size_t>(options_.n_outputs) * 16);
-    auto& [sum, total] = blocks[first / kBlockRows];
-    std::array<double, kTileRows> losses{};
-    for (size_t tile = first; tile < last; tile += kTileRows) {
-      const auto some = rows.subspan(tile, std::min(kTileRows, last - tile));
+    auto& [sum, total] = blocks[first / kLossBlockRows];
+    std::array<double, kLossTileRows> losses{};
+    for (size_t tile = first; tile < last; tile += kLossTileRows) {
+      const auto some = rows.subspan(tile, std::min(kLossTileRows, last - tile));
       of_rows(raw, some, losses.data());
       for (size_t i = 0; i < some.size(); ++i) {
         const double weight = target_.weight(some[i]);

@@ -9,7 +9,6 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
 constexpr double kSmallestHessian = 1e-280;  // of which the reciprocal is finite
 constexpr int kSumBits = 30;                 // rounding up adds at most one for each row
 

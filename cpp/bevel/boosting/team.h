@@ -9,6 +9,9 @@
 
 namespace bevel {
 
+// Rows that a thread works on at a time.
+constexpr size_t kBlockRows = 1 << 14;
+
 class Team {
  public:
   Team(ThreadPool& pool, int worker) : pool_(pool), worker_(worker) {}

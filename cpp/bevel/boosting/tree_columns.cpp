@@ -9,9 +9,9 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kSampleRows = 4096;  // rows that determine the bins of a direction
-constexpr size_t kTileRows = 512;     // coded at a time: sixteen directions in the inner cache
-constexpr size_t kBlockRows = 8192;   // coded by a thread at a time
+constexpr size_t kSampleRows = 4096;      // that place the bins of a direction
+constexpr size_t kCodedTileRows = 512;    // coded at a time: sixteen directions in the inner cache
+constexpr size_t kCodedBlockRows = 8192;  // coded by a thread at a time
 
 void append(Candidates& to, const Candidates& from, size_t direction) {
   for (int k = 0; k < from.n_nonzeros(direction); ++k)
@@ -47,7 +47,7 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
   for (size_t g = 0; g < features.n_groups(); ++g) {
     const auto first = active_.begin() + static_cast<ptrdiff_t>(features.first(g));
     const auto last = first + static_cast<ptrdiff_t>(features.width(g));
-    if (std::find(first, last, 1) != last)  // otherwise no tree cuts them
+    if (std::find(first, last, 1) != last)  // else no tree cuts them
       groups_.push_back({features.group(g), features.first(g), features.width(g)});
   }
   for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
@@ -70,7 +70,7 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
     constraints_.restrict(options_.families[f].kind, first, stream, drawn);
     samplers_[f]->end_node(scratch_[f]);
   }
-  // Axes of rotations that are drawn for each tree; samplers number them after the features.
+  // Axes of rotations that are drawn for each tree; samplers refer to them beyond the features.
   Candidates axes;
   if (options_.any_family(&Family::per_tree)) {
     Stream rotations(root_key(options_.seed, tree), Purpose::rotation);
@@ -92,7 +92,7 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   }
 }
 
-// Copies active features beside the directions if they are few: histograms of a group are of
+// A few features that take part are copied beside the directions: the histograms of a group are of
 // all its columns. Nominal ones and those with missing values have codes that directions lack.
 void TreeColumns::copy_few_features() {
   directions_.clear();
@@ -149,7 +149,7 @@ void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
   codes_.resize(data_.n_rows, n);
   if (n == 0) return;
   place_bins(rows, team);
-  team.run_blocks(data_.n_rows, kBlockRows,
+  team.run_blocks(data_.n_rows, kCodedBlockRows,
                   [&](size_t first, size_t last) { code_block(first, last); });
 }
 
@@ -163,13 +163,13 @@ void TreeColumns::place_bins(std::span<const uint32_t> rows, Team& team) {
     for (size_t f = 0; f < n_features_; ++f) features[f] = table_.column(f);
   } else {
     room.resize(n_features_ * n_sample);
-    team.run(n_features_, room.size() > kBlockRows, [&](size_t f) {
+    team.run(n_features_, room.size() > kCodedBlockRows, [&](size_t f) {
       features[f] = room.data() + f * n_sample;
       table_.gather(f, sample, room.data() + f * n_sample);
     });
     std::iota(sample.begin(), sample.end(), 0u);
   }
-  team.run(n, n * n_sample > kBlockRows, [&](size_t direction) {
+  team.run(n, n * n_sample > kCodedBlockRows, [&](size_t direction) {
     if (direction < n_copied_) return;
     poll_cancellation(n_sample * 8);
     std::vector<const float*> columns;
@@ -182,15 +182,16 @@ void TreeColumns::place_bins(std::span<const uint32_t> rows, Team& team) {
 
 void TreeColumns::code_block(size_t first, size_t last) {
   std::vector<const float*> features(n_features_), columns;
-  std::vector<float> fill, values(kTileRows);
-  std::vector<float> room(table_.is_ready() ? 0 : n_features_ * kTileRows);
-  std::vector<int32_t> cells(kTileRows);
-  std::vector<uint32_t> tile_rows(kTileRows);
+  std::vector<float> fill, values(kCodedTileRows);
+  std::vector<float> room(table_.is_ready() ? 0 : n_features_ * kCodedTileRows);
+  std::vector<int32_t> cells(kCodedTileRows);
+  std::vector<uint32_t> tile_rows(kCodedTileRows);
   std::iota(tile_rows.begin(), tile_rows.end(), 0u);
-  for (size_t tile = first; tile < last; tile += kTileRows) {
-    const size_t n_tile = std::min(kTileRows, last - tile);
+  for (size_t tile = first; tile < last; tile += kCodedTileRows) {
+    const size_t n_tile = std::min(kCodedTileRows, last - tile);
     for (size_t f = 0; f < n_features_; ++f)
-      features[f] = table_.run(f, tile, n_tile, room.data() + (room.empty() ? 0 : f * kTileRows));
+      features[f] =
+          table_.run(f, tile, n_tile, room.data() + (room.empty() ? 0 : f * kCodedTileRows));
     for (size_t direction = 0; direction < directions_.size(); ++direction) {
       poll_cancellation(n_tile * 4);
       uint8_t* codes = codes_.column(direction) + tile * kGroupColumns;

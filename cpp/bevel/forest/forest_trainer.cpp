@@ -10,17 +10,19 @@
 
 #include "bevel/data/codes.h"
 #include "bevel/forest/bag.h"
-#include "bevel/forest/criterion_maker.h"
+#include "bevel/forest/criteria/forest_criterion.h"
 #include "bevel/forest/output_targets.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
+#include "bevel/split/log_rank.h"
 #include "bevel/split/projection_bound.h"
 #include "bevel/support/arithmetic/grid_scale.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 #include "bevel/support/thread_pool.h"
 #include "bevel/tree/column_use.h"
-#include "bevel/tree/tree_builder_impl.h"
+#include "bevel/tree/tree_builder.h"
+#include "bevel/tree/workspace.h"
 
 namespace bevel {
 namespace {
@@ -123,7 +125,21 @@ double gain_unit(double largest_gain) {
   return largest_gain < kSmall || largest_gain > kLarge ? grid_scale(largest_gain, 0) : 1.0;
 }
 
-template <class Criterion>
+// The distinct targets and the rank of each row's. to_grid: what of a target is summed.
+template <class Sum, class ToGrid>
+RankedTargets<Sum> rank_targets(const double* targets, size_t n, ToGrid to_grid) {
+  RankedTargets<Sum> result;
+  result.values.assign(targets, targets + n);
+  std::sort(result.values.begin(), result.values.end());
+  result.values.erase(std::unique(result.values.begin(), result.values.end()), result.values.end());
+  for (const double value : result.values) result.grid.push_back(to_grid(value));
+  for (size_t i = 0; i < n; ++i)
+    result.ranks.push_back(static_cast<uint32_t>(
+        std::lower_bound(result.values.begin(), result.values.end(), targets[i]) -
+        result.values.begin()));
+  return result;
+}
+
 class Trainer {
  public:
   // start: null for whole trees.
@@ -137,6 +153,7 @@ class Trainer {
         start_(start),
         kernels_(kernels(options.simd)),
         bound_(data_),
+        shared_{training, options},
         table_(options.criterion == CriterionKind::entropy && weighting.whole
                    ? EntropyTable(static_cast<double>(n_draws()) * weighting.largest)
                    : EntropyTable()),
@@ -145,22 +162,22 @@ class Trainer {
         constraints_(options.constraints, data_) {
     shared_.table = &table_;
     set_scales();
+    criterion_ = make_criterion(shared_);
     choose_columns();
   }
 
   FlatForest run(int n_threads, const Progress& progress) {
     // A large tree can be grown by as many threads as it has large subtrees.
-    const size_t n_parts =
-        trees_.size() * std::max<size_t>(1, data_.n_rows / growing::kParallelSubtreeRows);
+    const size_t n_parts = trees_.size() * std::max<size_t>(1, data_.n_rows / kParallelSubtreeRows);
     n_threads = useful_threads(n_threads, n_parts);
     for (int w = 0; w < n_threads; ++w) {
-      auto criterion = CriterionMaker<Criterion>::criterion(training_, shared_);
-      auto space = std::make_unique<Workspace<Criterion>>(options_, data_, bound_, kernels_,
-                                                          std::move(criterion));
+      auto space = std::make_unique<Workspace>(options_, data_, kernels_,
+                                               criterion_->make(bound_, kernels_));
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
       workspaces_.push_back(std::move(space));
     }
-    if (Criterion::kIsPair && worth_coding(options_, data_, trees_.size()))
+    if (workspaces_[0]->criterion->traits().sums_pairs &&
+        worth_coding(options_, data_, trees_.size()))
       codes_.emplace(data_, n_threads);
     ThreadPool pool(
         n_threads, trees_.size(), [this](int worker, size_t job) { grow(worker, job); }, n_parts);
@@ -267,9 +284,9 @@ class Trainer {
     row_data.weights = weighting_.values;
     row_data.balance = balance_of_row.empty() ? nullptr : balance_of_row.data();
     row_data.multiplicity = multiplicity.data();
-    TreeData<Criterion> tree = gather(row_data, tree_number);
-    TreeBuilder<Criterion> builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_,
-                                   constraints_, workspaces_, kernels_, *pool_);
+    TreeData tree = gather(row_data, tree_number);
+    TreeBuilder builder(options_, data_, codes_ ? &*codes_ : nullptr, samplers_, constraints_,
+                        workspaces_, kernels_, *pool_);
     NodeStore nodes = builder.grow(tree, worker);
     // A subtree keeps the numbers of the axes, which it shares with the rest of its tree.
     trees_[job] = start_ ? GrownTree{std::move(nodes), {}}
@@ -290,32 +307,25 @@ class Trainer {
     return multiplicity;
   }
 
-  TreeData<Criterion> gather(const TrainingRowData& row_data, uint64_t tree_number) const {
-    TreeData<Criterion> tree;
+  TreeData gather(const TrainingRowData& row_data, uint64_t tree_number) const {
+    TreeData tree;
     tree.root = start_ ? start_->key : root_key(options_.seed, tree_number);
     tree.row_data = row_data;
     tree.gain_unit = scales_.gain;
-    using RowStats = typename Criterion::RowStats;
-    constexpr bool kScaled = std::is_same_v<RowStats, WidePair> ||
-                             std::is_same_v<RowStats, RankRowStats> ||
-                             std::is_same_v<RowStats, OutputRowStats>;
-    tree.weight_unit = kScaled ? scales_.weight : 1.0;
+    const auto criterion = criterion_->make(bound_, kernels_);
+    tree.weight_unit = criterion->traits().on_grid ? scales_.weight : 1.0;
     size_t n = 0;
     for (size_t row = 0; row < data_.n_rows; ++row) n += row_data.multiplicity[row] > 0;
     tree.rows.reserve(n);
-    tree.stats.reserve(n);
     for (size_t row = 0; row < data_.n_rows; ++row) {
       if (row_data.multiplicity[row] == 0 || (row_data.weights && row_data.weights[row] == 0.0))
         continue;
-      RowWeight w{0, row_data.weight(row)};
-      if (weighting_.whole) w.whole = static_cast<int64_t>(w.real);
       tree.rows.push_back(static_cast<uint32_t>(row));
-      tree.stats.push_back(CriterionMaker<Criterion>::stats(training_, row, w, shared_));
     }
-    auto criterion = CriterionMaker<Criterion>::criterion(training_, shared_);
-    criterion.begin_node(tree.stats.data(), tree.stats.size());
+    tree.stats = criterion_->stats(tree.rows, row_data);
+    criterion->begin_node(tree, 0, tree.rows.size());
     const bool known = start_ && start_->tree_weight > 0.0;
-    tree.total_weight = known ? start_->tree_weight * tree.weight_unit : criterion.weight();
+    tree.total_weight = known ? start_->tree_weight * tree.weight_unit : criterion->weight();
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
     if (options_.any_family(&Family::needs_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
@@ -344,7 +354,7 @@ class Trainer {
 
   // A tree with axes has its own columns: the axes and other columns it reads, for the rows
   // of its bag and after them for those out of it, if a family needs them.
-  void add_axes(TreeData<Criterion>& tree) const {
+  void add_axes(TreeData& tree) const {
     Stream stream(root_key(options_.seed, tree.row_data.tree), Purpose::rotation);
     draw_tree_axes(options_, data_, {tree.rows, tree.row_data}, stream, tree.axes);
     tree.data_rows = tree.rows;
@@ -401,17 +411,18 @@ class Trainer {
   const SubtreeStart* const start_;
   const Kernels& kernels_;
   const ProjectionBound bound_;
-  EntropyTable table_;
   CriterionData shared_;
   CriterionScales& scales_ = shared_.scales;
+  EntropyTable table_;
   OutputTargets outputs_;
+  std::unique_ptr<ForestCriterion> criterion_;
   std::vector<const float*> columns_;
   std::vector<int32_t> used_;
   std::optional<ColumnCodes> codes_;
   std::vector<GrownTree> trees_;
   Samplers samplers_;
   DirectionConstraints constraints_;
-  std::vector<std::unique_ptr<Workspace<Criterion>>> workspaces_;
+  std::vector<std::unique_ptr<Workspace>> workspaces_;
   ThreadPool* pool_ = nullptr;
 };
 
@@ -419,43 +430,7 @@ FlatForest run_trainer(const TrainingSet& training, const Options& options,
                        std::span<const uint64_t> trees, const SubtreeStart* start, int n_threads,
                        const Progress& progress) {
   const Weighting weighting = inspect_weights(training, options);
-  auto run = [&]<class Criterion>(std::type_identity<Criterion>) {
-    return Trainer<Criterion>(training, options, weighting, trees, start).run(n_threads, progress);
-  };
-  const bool entropy = options.criterion == CriterionKind::entropy;
-  if (training.times)
-    return options.criterion == CriterionKind::log_rank
-               ? run(std::type_identity<LogRankCriterion>{})
-               : run(std::type_identity<LogRankScoreCriterion>{});
-  if (!training.output_classes.empty()) {
-    if (training.targets) return run(std::type_identity<OutputErrorCriterion>{});
-    return entropy ? run(std::type_identity<OutputClassCriterion<true>>{})
-                   : run(std::type_identity<OutputClassCriterion<false>>{});
-  }
-  if (options.constraints.is_monotone() && options.criterion != CriterionKind::absolute_error) {
-    require(training.targets || training.n_classes == 2, "[train] a monotone forest of classes");
-    if (options.criterion == CriterionKind::poisson)
-      return run(std::type_identity<MonotoneCriterion<PoissonCriterion>>{});
-    return entropy ? run(std::type_identity<MonotoneCriterion<WideEntropyCriterion>>{})
-                   : run(std::type_identity<MonotoneCriterion<WideCriterion>>{});
-  }
-  if (options.criterion == CriterionKind::poisson)
-    return run(std::type_identity<PoissonCriterion>{});
-  if (options.criterion == CriterionKind::absolute_error)
-    return weighting.whole ? run(std::type_identity<AbsoluteCriterion<int64_t>>{})
-                           : run(std::type_identity<AbsoluteCriterion<double>>{});
-  if (training.targets) return run(std::type_identity<WideCriterion>{});
-  if (training.n_classes == 2 && weighting.whole)
-    return entropy ? run(std::type_identity<PackedEntropyCriterion>{})
-                   : run(std::type_identity<PackedCriterion>{});
-  if (training.n_classes == 2)
-    return entropy ? run(std::type_identity<WideEntropyCriterion>{})
-                   : run(std::type_identity<WideCriterion>{});
-  if (weighting.whole)
-    return entropy ? run(std::type_identity<CountEntropyCriterion>{})
-                   : run(std::type_identity<CountCriterion>{});
-  return entropy ? run(std::type_identity<WeightEntropyCriterion>{})
-                 : run(std::type_identity<WeightCriterion>{});
+  return Trainer(training, options, weighting, trees, start).run(n_threads, progress);
 }
 
 }  // namespace

@@ -8,7 +8,7 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestAlpha = 1e-14;  // relative to the trace of the Gram matrix
+constexpr double kSmallestRidgeAlpha = 1e-14;  // relative to the trace of the Gram matrix
 constexpr double kSmallestEigenvalue =
     1e-13;                                   // for lda: squared rounding error of float32 is below
 constexpr double kSmallestResidual = 1e-10;  // relative to the responses' total square, for gcv
@@ -80,7 +80,7 @@ void LinearModel::choose_shifts(std::span<const double> alphas) {
   tridiagonal_.shift(column_, shifts_);
 }
 
-double LinearModel::smallest_alpha() const { return kSmallestAlpha * trace_; }
+double LinearModel::smallest_alpha() const { return kSmallestRidgeAlpha * trace_; }
 double LinearModel::smallest_eigenvalue() const { return kSmallestEigenvalue * trace_; }
 
 // Standardised coefficients of a solution on the factorised side.

@@ -116,6 +116,9 @@ class AbsoluteCriterion {
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = false;
   static constexpr bool kPreciseGain = true;
+  static constexpr bool kRejectsCuts = true;
+  static constexpr bool kWeightsOnGrid = true;
+  static constexpr bool kIsCount = false;
 
   AbsoluteCriterion(const RankedTargets<Sum>& all, double gain_factor)
       : all_(all), gain_factor_(gain_factor) {}

@@ -1,12 +1,13 @@
-// Sums over rows and scores of cuts. A criterion owns the totals of the current
-// node; its Accumulator adds rows to the left side one by one. These are the criteria:
+// What is summed over rows and how a cut is scored. A criterion owns the totals of the current
+// node; its Accumulator adds rows to the left side one by one. criterion_concept.h has the
+// contract. These cover everything:
 //
 //   PackedCriterion              Gini, two classes, whole weights      one 64-bit add per row
-//   PackedEntropyCriterion       entropy, two classes, whole weights
+//   PackedEntropyCriterion       the same with entropy
 //   WideCriterion                squared error; Gini, two classes, real weights
 //   WideEntropyCriterion         entropy, two classes, real weights
 //   ClassCriterion<uint16_t, ..> three classes and more, whole weights
-//   ClassCriterion<double, ..>   three classes and more, real weights
+//   ClassCriterion<double, ..>   the same with real weights
 //   PoissonCriterion             Poisson deviance, any weights
 //   AbsoluteCriterion            absolute error (absolute_error.h)
 //
@@ -29,21 +30,6 @@
 
 namespace bevel {
 
-// Statistics that rows carry from node to node: those of the search, unless the criterion makes
-// them at each node.
-template <class Criterion>
-struct CarriedStats {
-  using type = typename Criterion::RowStats;
-};
-template <class Criterion>
-  requires requires { typename Criterion::Carried; }
-struct CarriedStats<Criterion> {
-  using type = typename Criterion::Carried;
-};
-// Leaves hold a curve of the hazard (log_rank.h).
-template <class Criterion>
-constexpr bool kHasHazard = requires { typename Criterion::Carried; };
-
 // Two classes, or one real target: a pair (weight, weighted target) is sufficient.
 template <class P, class Score>
 class PairCriterion {
@@ -53,8 +39,11 @@ class PairCriterion {
   static constexpr bool kIsEntropy = Score::kIsEntropy;
   static constexpr bool kHasOwnBound = Score::kHasOwnBound;
   static constexpr bool kIsPacked = sizeof(RowStats) == 8;
+  static constexpr bool kRejectsCuts = Score::kIsCount;
+  static constexpr bool kWeightsOnGrid = !kIsPacked;
+  static constexpr bool kIsCount = Score::kIsCount;
 
-  // gain_factor converts the impurity removed of the score into the weighted impurity removed.
+  // gain_factor turns what the score calls removed into the weighted impurity removed.
   explicit PairCriterion(double gain_factor, bool is_regression, Score score = Score())
       : score_(score), gain_factor_(gain_factor), is_regression_(is_regression) {}
 
@@ -77,11 +66,10 @@ class PairCriterion {
   const Score& score() const { return score_; }
   double weight() const { return totals_.weight; }
   bool is_regression() const { return is_regression_; }
-  // Whether there is one class only. A regression node is pure when its targets are equal, which
-  // the caller checks.
+  // One class only. A regression node is pure when its targets are equal, which the caller checks.
   bool pure() const { return !is_regression_ && (total_.sum == 0 || total_.sum == total_.weight); }
-  // Score of a cut that leaves both sides pure, which no other can exceed.
-  // With real weights rounding may make equal scores differ, so all cuts must be searched.
+  // Score of a cut that leaves both sides pure: no other can beat it.
+  // With real weights rounding may make equal scores differ, so all cuts have to be searched.
   double perfect_score() const {
     return kIsPacked ? score_.perfect() : std::numeric_limits<double>::infinity();
   }
@@ -98,7 +86,7 @@ class PairCriterion {
     void add_sum(WidePair sum) { left_ = left_ + sum; }
     double weight() const { return static_cast<double>(left_.weight); }
     double score() const { return score_(left_); }
-    // False only when score() is below best: a test without a division or a logarithm.
+    // False only when score() is below best: a look without a division or a logarithm.
     bool may_reach(double best) const {
       best = score_.least_square(best);
       const double w = weight();
@@ -162,8 +150,8 @@ struct ClassRowStats {
 void principal_order(const std::vector<double>& cells, size_t n_groups, size_t n_classes,
                      std::vector<double>& keys);
 
-// S_L / w_L + S_R / w_R with one division: for whole numbers it is the rounded value of an exact
-// quotient, so that ties are exact and the networks may compare them without dividing.
+// S_L / w_L + S_R / w_R with one division: of whole numbers it is the rounded value of an exact
+// quotient, so equal scores are equal and the networks may compare them without dividing.
 inline double gini_score(double left_term, double left, double right_term, double right) {
   return (left_term * right + right_term * left) / (left * right);
 }
@@ -177,6 +165,9 @@ class ClassCriterion {
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = kEntropy;
   static constexpr bool kWholeGini = !kEntropy && sizeof(Weight) == 2;
+  static constexpr bool kRejectsCuts = false;
+  static constexpr bool kWeightsOnGrid = false;
+  static constexpr bool kIsCount = false;
 
   ClassCriterion(int32_t n_classes, double gain_factor, const EntropyTable* table)
       : gain_factor_(gain_factor), table_(table), local_(static_cast<size_t>(n_classes), -1) {}
@@ -222,7 +213,7 @@ class ClassCriterion {
       const double d = left[k] * weight_ - w * counts_[k];
       squares += d * d;
     }
-    // One side may outweigh the other by more than the precision of doubles.
+    // One side may outweigh the other beyond rounding.
     const double denominator = weight_ * w * (weight_ - w);
     return denominator > 0.0 ? gain_factor_ * squares / denominator : 0.0;
   }

@@ -93,8 +93,9 @@ class LogRankCriterion : public SurvivalNode {
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = false;
   static constexpr bool kPreciseGain = true;
-  // A cut is scored by adding rows, not from sums over groups of rows.
-  static constexpr bool kNeedsRows = true;
+  static constexpr bool kRejectsCuts = false;
+  static constexpr bool kWeightsOnGrid = false;
+  static constexpr bool kIsCount = false;
 
   // whole: weights are multiplicities of rows. Otherwise they are real.
   explicit LogRankCriterion(bool whole, size_t n_causes = 1) : whole_(whole), sums_(n_causes) {}

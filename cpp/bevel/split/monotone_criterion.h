@@ -14,6 +14,7 @@ class MonotoneCriterion : public Base {
  public:
   using RowStats = typename Base::RowStats;
   static constexpr bool kIsPair = false;
+  static constexpr bool kRejectsCuts = true;
 
   explicit MonotoneCriterion(Base base) : Base(std::move(base)) {}
 

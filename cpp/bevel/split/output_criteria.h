@@ -85,6 +85,9 @@ class OutputErrorCriterion {
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = false;
   static constexpr bool kPreciseGain = true;
+  static constexpr bool kRejectsCuts = false;
+  static constexpr bool kWeightsOnGrid = true;
+  static constexpr bool kIsCount = false;
 
   OutputErrorCriterion(const OutputTargets& targets, const Kernels& kernels, double gain_factor)
       : targets_(&targets),
@@ -192,6 +195,9 @@ class OutputClassCriterion {
   static constexpr bool kIsPair = false;
   static constexpr bool kIsEntropy = kEntropy;
   static constexpr bool kPreciseGain = true;
+  static constexpr bool kRejectsCuts = false;
+  static constexpr bool kWeightsOnGrid = true;
+  static constexpr bool kIsCount = false;
 
   OutputClassCriterion(const OutputTargets& targets, double gain_factor, const EntropyTable* table)
       : targets_(&targets),

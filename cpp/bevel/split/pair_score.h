@@ -35,6 +35,7 @@ class SquareScore {
  public:
   static constexpr bool kIsEntropy = false;
   static constexpr bool kHasOwnBound = false;
+  static constexpr bool kIsCount = false;
 
   void begin_node(WidePair total, size_t) {
     totals_ = {static_cast<double>(total.weight), static_cast<double>(total.sum)};
@@ -59,6 +60,7 @@ class EntropyScore {
  public:
   static constexpr bool kIsEntropy = true;
   static constexpr bool kHasOwnBound = true;
+  static constexpr bool kIsCount = false;
 
   explicit EntropyScore(const EntropyTable* table) : table_(table) {}
 
@@ -127,6 +129,7 @@ class PoissonScore {
  public:
   static constexpr bool kIsEntropy = false;
   static constexpr bool kHasOwnBound = true;
+  static constexpr bool kIsCount = true;  // and a side without any is no cut
 
   void begin_node(WidePair total, size_t) {
     total_ = total;

@@ -3,19 +3,24 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include "bevel/projection/candidates.h"
 #include "bevel/projection/training_row_data.h"
 #include "bevel/random/stream.h"
-#include "bevel/split/criterion.h"
 
 namespace bevel {
 
-template <class Criterion>
+// What the rows of a tree carry for its criterion, in their order (node_criterion_of.h).
+class TreeStats {
+ public:
+  virtual ~TreeStats() = default;
+};
+
 struct TreeData {
   std::vector<uint32_t> rows;  // distinct rows, ascending; a node is a range of them
-  std::vector<typename CarriedStats<Criterion>::type> stats;
+  std::unique_ptr<TreeStats> stats;
   NodeKey root = 0;
   TrainingRowData row_data;
   double total_weight = 0.0;         // in the units of the criterion

@@ -4,12 +4,17 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <utility>
 #include <vector>
 
+#include "bevel/data/dataset_view.h"
+#include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/projection/direction_constraints.h"
 #include "bevel/projection/sampler.h"
-#include "bevel/split/finder.h"
+#include "bevel/split/kernels/kernels.h"
+#include "bevel/split/node_projector.h"
+#include "bevel/tree/node_criterion.h"
 
 namespace bevel {
 
@@ -22,31 +27,27 @@ struct Block {
 
 constexpr int kBlockLevels = 2;
 
-// A regression leaf of one row, whose value is not looked up yet.
+// A regression leaf of one row, whose value is still to be looked up.
 struct SingleRowLeaf {
   int32_t node;
   uint32_t row;  // of the data
 };
 
-template <class Criterion>
 struct Workspace {
-  Workspace(const Options& options, const DatasetView& data, const ProjectionBound& bound,
-            const Kernels& kernels, Criterion criterion)
-      : finder(options, data, bound, kernels),
-        criterion(std::move(criterion)),
-        samplers(options.families.size()) {}
+  Workspace(const Options& options, const DatasetView& data, const Kernels& kernels,
+            std::unique_ptr<NodeCriterion> own)
+      : criterion(std::move(own)), projector(data, kernels), samplers(options.families.size()) {}
 
-  Finder<Criterion> finder;
-  Criterion criterion;
+  const std::unique_ptr<NodeCriterion> criterion;
+  NodeProjector projector;               // of other values than those that are searched
   std::vector<SamplerScratch> samplers;  // one per family
   Candidates candidates;
-  const OpenGroups* open = nullptr;  // open groups of the node
+  const OpenGroups* open = nullptr;  // of the node
   std::vector<float> values;         // projected values of the last split found
   std::vector<float> column;
   std::vector<uint32_t> rows;
   std::vector<uint8_t> goes_left;
-  std::vector<typename CarriedStats<Criterion>::type> stats;
-  std::vector<float> out_values;  // projected values of rows out of the bag
+  std::vector<float> out_values;  // the same for rows out of the bag
   std::vector<uint32_t> out_rows;
   std::vector<uint8_t> out_sides;
   std::vector<int32_t> inherited;  // per family

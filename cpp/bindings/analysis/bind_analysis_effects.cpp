@@ -13,8 +13,7 @@ using namespace bevel;
 
 namespace {
 
-using TreeMask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-using Table = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
+using VariantTable = nb::ndarray<const float, nb::ndim<3>, nb::c_contig, nb::device::cpu>;
 
 // Values of one or two features that every row takes.
 struct Grid {
@@ -39,7 +38,7 @@ struct Grid {
 
 // Values that each row takes by itself.
 struct OwnValues {
-  OwnValues(Vector<int32_t> features, Table values) : features_(features), values_(values) {
+  OwnValues(Vector<int32_t> features, VariantTable values) : features_(features), values_(values) {
     require(features.shape(0) > 0 && values.shape(2) == features.shape(0) && values.shape(1) > 0,
             "[effects] shape of values");
     variants = {as_span(features_), values_.data(), values_.shape(1)};
@@ -54,7 +53,7 @@ struct OwnValues {
 
  private:
   Vector<int32_t> features_;
-  Table values_;
+  VariantTable values_;
 };
 
 // The arguments that both kinds of curves share, checked.
@@ -141,7 +140,7 @@ void bind_analysis_effects(nb::module_& m) {
       .def(nb::init<int32_t, Vector<float>, int32_t, Vector<float>>(), nb::arg("first_feature"),
            nb::arg("first").noconvert(), nb::arg("second_feature"), nb::arg("second").noconvert());
   nb::class_<OwnValues>(m, "RowVariants")
-      .def(nb::init<Vector<int32_t>, Table>(), nb::arg("features").noconvert(),
+      .def(nb::init<Vector<int32_t>, VariantTable>(), nb::arg("features").noconvert(),
            nb::arg("values").noconvert());
   m.def("row_curves", &curves_of_rows, nb::arg("forest"), nb::arg("X").noconvert(),
         nb::arg("variants"), nb::arg("hard"), nb::arg("is_evaluated").noconvert().none(),

@@ -13,8 +13,6 @@ using namespace bevel;
 
 namespace {
 
-using TreeMask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
-
 using Strata = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
 
 // Which features are replaced together, and by what.

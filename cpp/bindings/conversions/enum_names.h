@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-// Order of the names is that of the enumerators.
+// Names stand beside their enumerators in the core, in the same order.
 template <class Enum, size_t N>
 struct EnumNames {
   std::array<const char*, N> names;
@@ -21,6 +21,11 @@ struct EnumNames {
   }
   std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
 };
+
+template <class Enum, size_t N>
+constexpr EnumNames<Enum, N> names_of(const std::array<const char*, N>& names) {
+  return {names};
+}
 
 template <class Class, class Owner, class Enum, size_t N>
 void def_enum(Class& c, const char* name, Enum Owner::* member, const EnumNames<Enum, N>& names) {

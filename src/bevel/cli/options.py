@@ -20,6 +20,7 @@ import typer
 from bevel.projections import NAMED, SparseSigns
 from bevel.projections.families import AUTOMATIC
 from bevel.tables.options import Source, TableKeywords
+from bevel.training.options import CLASS_CRITERIA, NUMBER_CRITERIA
 
 __all__ = [
     "ClassWeight",
@@ -253,12 +254,7 @@ PANEL = "The forest"
 class CriterionName(StrEnum):
     """Split criterion."""
 
-    gini = "gini"
-    entropy = "entropy"
-    log_loss = "log_loss"
-    squared_error = "squared_error"
-    absolute_error = "absolute_error"
-    poisson = "poisson"
+    vars().update({name: name for name in (*CLASS_CRITERIA, *NUMBER_CRITERIA)})
 
 
 ProjectionNames = Annotated[

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "bevel/analysis/effects/grid_walk.h"
@@ -171,9 +172,7 @@ class Curves {
     for (size_t tree = 0; tree < forest_.n_trees(); ++tree) {
       choose(tree, first, last, [](size_t) { return true; }, chosen);
       for (const uint32_t i : chosen) ++n_trees[i];
-      run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, const auto& runs) {
-        leaf_sums_.add(leaf, runs, out + (first + i) * width());
-      });
+      add_tree(walk, tree, first, chosen, nullptr, nullptr, out);
     }
     for (size_t row = first; row < last; ++row) {
       const int32_t n = n_trees[row - first];
@@ -184,22 +183,14 @@ class Curves {
 
   void add_trees(Walk& walk, TreeRange trees, const RowGroups& groups, double* out) const {
     std::fill(out, out + groups.n_groups * width(), 0.0);
-    auto boxes = box_sums(walk, leaf_sums_, groups.n_groups);
+    Boxes boxes = box_sums(walk, leaf_sums_, groups.n_groups);
     std::vector<uint32_t> chosen;
     for (size_t first = 0; first < rows_.n_rows; first += kManyRows) {
       const size_t last = std::min(rows_.n_rows, first + kManyRows);
       walk.read(rows_.values, first, last - first);
       for (size_t tree = trees.begin; tree < trees.end; ++tree) {
         choose(tree, first, last, [&](size_t row) { return groups.group[row] >= 0; }, chosen);
-        run(walk, tree, chosen, [&](uint32_t i, int32_t leaf, const auto& runs) {
-          const size_t row = first + i, group = static_cast<size_t>(groups.group[row]);
-          const double weight = groups.weight.empty() ? 1.0 : groups.weight[row];
-          if constexpr (std::is_same_v<decltype(boxes), BoxSums>) {
-            if (const auto* box = runs.box())
-              return boxes.add(leaf, weight, group, box->first, box->last);
-          }
-          leaf_sums_.add_differences(leaf, weight, runs, out + group * width());
-        });
+        add_tree(walk, tree, first, chosen, &groups, &boxes, out);
       }
     }
     for (size_t group = 0; group < groups.n_groups; ++group) {
@@ -209,6 +200,8 @@ class Curves {
   }
 
  private:
+  using Boxes = decltype(box_sums(std::declval<const Walk&>(), std::declval<const LeafSums&>(), 0));
+
   template <class Wanted>
   void choose(size_t tree, size_t first, size_t last, Wanted wanted,
               std::vector<uint32_t>& chosen) const {
@@ -219,11 +212,22 @@ class Curves {
         chosen.push_back(static_cast<uint32_t>(row - first));
   }
 
-  // Calls add(row of the block, leaf, runs) for runs of variants of some rows of the block.
-  template <class Add>
-  void run(Walk& walk, size_t tree, std::span<const uint32_t> chosen, Add add) const {
+  // Adds what a tree predicts for some rows of the block that begins at `first`: to the sums of
+  // each row, or to the differences of its group. One function for both: walks are long to compile.
+  void add_tree(Walk& walk, size_t tree, size_t first, std::span<const uint32_t> chosen,
+                const RowGroups* groups, [[maybe_unused]] Boxes* boxes, double* out) const {
     poll_cancellation(chosen.size() * (kWorkOfWalk + width()));
-    walk.run(tree, chosen, add);
+    walk.run(tree, chosen, [&](uint32_t i, int32_t leaf, const auto& runs) {
+      const size_t row = first + i;
+      if (!groups) return leaf_sums_.add(leaf, runs, out + row * width());
+      const auto group = static_cast<size_t>(groups->group[row]);
+      const double weight = groups->weight.empty() ? 1.0 : groups->weight[row];
+      if constexpr (std::is_same_v<Boxes, BoxSums>) {
+        if (const auto* box = runs.box())
+          return boxes->add(leaf, weight, group, box->first, box->last);
+      }
+      leaf_sums_.add_differences(leaf, weight, runs, out + group * width());
+    });
   }
 
   const PackedForest& forest_;

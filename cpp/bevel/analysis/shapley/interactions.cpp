@@ -16,8 +16,8 @@
 namespace bevel {
 namespace {
 
-// Data shared by all threads.
-struct Setting {
+// What all threads share.
+struct InteractionSetting {
   const ForestArrays& forest;
   const RowMatrix& rows;
   const InteractionOptions& options;
@@ -30,7 +30,7 @@ struct Setting {
 // Explains one row after another; one for each thread.
 class RowOfPairs {
  public:
-  explicit RowOfPairs(const Setting& setting)
+  explicit RowOfPairs(const InteractionSetting& setting)
       : setting_(setting),
         p_(static_cast<size_t>(setting.forest.n_features)),
         k_(setting.leaf_output.n_columns()),
@@ -85,7 +85,7 @@ class RowOfPairs {
           to[(f * p_ + f) * k_ + k] -= to[(f * p_ + g) * k_ + k];
   }
 
-  const Setting& setting_;
+  const InteractionSetting& setting_;
   size_t p_, k_;
   GameTree tree_;
   BoxGames<PairPayments> games_;
@@ -99,13 +99,13 @@ bool shapley_interactions(const ForestArrays& forest, const RowMatrix& rows,
                           const BackgroundRows& background, const InteractionOptions& options,
                           int n_threads, const std::function<bool(size_t rows_done)>& progress,
                           double* values, double* base) {
-  const Setting setting{forest,
-                        rows,
-                        options,
-                        Background(forest, background),
-                        LeafOutput(forest, options.hard),
-                        BoxWeights(static_cast<size_t>(forest.n_features)),
-                        values};
+  const InteractionSetting setting{forest,
+                                   rows,
+                                   options,
+                                   Background(forest, background),
+                                   LeafOutput(forest, options.hard),
+                                   BoxWeights(static_cast<size_t>(forest.n_features)),
+                                   values};
   find_base(forest, setting.background, setting.leaf_output, base);
   n_threads = useful_threads(n_threads, rows.n_rows);
   std::vector<std::unique_ptr<RowOfPairs>> workers;

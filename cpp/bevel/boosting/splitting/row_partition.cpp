@@ -10,10 +10,8 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kBlockRows = 1 << 14;
-
-// On one thread: only the smaller side goes through the buffer, from its end.
-// Each value is written to both sides, and the wrong one is overwritten, to avoid branches.
+// On one thread: only the smaller side goes through the buffer, from the end where it stands last.
+// Each value is written to both sides, the wrong one of which is written again: no branches.
 template <class T>
 void move_in_place(std::span<T> values, const uint8_t* goes_left, size_t n_left, T* buffer) {
   const size_t n = values.size(), n_right = n - n_left;

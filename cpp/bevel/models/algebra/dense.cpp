@@ -8,11 +8,11 @@
 namespace bevel {
 namespace {
 
-// For fewer rows, callers poll for cancellation.
-constexpr size_t kManyRows = 4096;
+// Loops over fewer rows are polled for cancellation by their callers.
+constexpr size_t kPolledRows = 4096;
 
 void poll_if_many(size_t n_rows, size_t n_columns) {
-  if (n_rows >= kManyRows) poll_cancellation(n_rows * n_columns);
+  if (n_rows >= kPolledRows) poll_cancellation(n_rows * n_columns);
 }
 
 // Columns in blocks, their sums in registers.
@@ -84,7 +84,7 @@ void subtract_outer(Matrix a, const double* v, const double* s, size_t first) {
 }
 
 void gram(ConstMatrix a, double* out) {
-  const bool is_large = a.n_rows * a.stride >= kManyRows;
+  const bool is_large = a.n_rows * a.stride >= kPolledRows;
   for (size_t r = 0; r < a.stride; r += kBlock)
     for (size_t c = r; c < a.stride; c += kBlock) {
       if (is_large) poll_cancellation(a.n_rows * kBlock * kBlock);
@@ -94,7 +94,7 @@ void gram(ConstMatrix a, double* out) {
 
 void times(ConstMatrix a, const double* v, size_t n_columns, double* out) {
   for (size_t i = 0; i < a.n_rows; ++i) {
-    if (i % kManyRows == kManyRows - 1) poll_cancellation(kManyRows * n_columns);
+    if (i % kPolledRows == kPolledRows - 1) poll_cancellation(kPolledRows * n_columns);
     const double* row = a.data + i * a.stride;
     double sum = 0.0;
     for (size_t j = 0; j < n_columns; ++j) sum += row[j] * v[j];

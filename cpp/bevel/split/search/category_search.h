@@ -11,6 +11,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
 #include "bevel/random/stream.h"
+#include "bevel/split/criterion_concept.h"
 #include "bevel/split/node_view.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/support/cancellation.h"
@@ -57,9 +58,8 @@ class CategorySearch {
   }
 
  private:
-  // Whether rows are added one by one, since the score of a level does not follow from sums.
-  static constexpr bool kByRows =
-      requires(const Criterion& c, std::vector<double>& keys) { c.order_groups({}, {}, keys); };
+  // Without sums that tell the score of a level, its rows are added one by one.
+  static constexpr bool kByRows = OrdersByRows<Criterion>;
 
   // Offers the cuts after each group in turn; returns the groups left of the best, 0: none is.
   size_t cut_by_moments(const SearchContext& c, size_t n_groups, size_t only_cut)
@@ -113,7 +113,7 @@ class CategorySearch {
       rows_[next[static_cast<size_t>(groups_[i])]++] = static_cast<uint32_t>(i);
   }
 
-  // The score of the levels on the left, from their sums.
+  // The score of the levels on the left: from their sums.
   struct SumsOfPrefix {
     explicit SumsOfPrefix(const Criterion& from) : criterion(from) {}
     void begin(const CategorySearch&) {}
@@ -121,7 +121,7 @@ class CategorySearch {
     double score(const double* left) const { return criterion.moments_score(left); }
     const Criterion& criterion;
   };
-  // The score of the levels on the left, from each row.
+  // The same where each row has to be added.
   struct RowsOfPrefix {
     explicit RowsOfPrefix(const Criterion& from) : criterion(from), left(from) {}
     void begin(const CategorySearch& search) {
@@ -138,7 +138,7 @@ class CategorySearch {
     typename Criterion::Accumulator left;
     std::vector<std::vector<uint32_t>> rows;
   };
-  static constexpr bool kNeedsRows = requires { Criterion::kNeedsRows; };
+  static constexpr bool kNeedsRows = !kByRows && !ScoresByMoments<Criterion>;
   using Prefix = std::conditional_t<kNeedsRows, RowsOfPrefix, SumsOfPrefix>;
 
   // Sums per level that is present in the node, in the order of first appearance.
@@ -175,7 +175,7 @@ class CategorySearch {
     return group_level_.size();
   }
 
-  // Shuffles the levels; returns how many go left, all proper subsets being equally likely.
+  // Shuffles the levels; returns how many go left, each subset but none and all being as likely.
   size_t random_subset(size_t candidate, size_t n_groups) {
     Stream stream(mix(node_->key + candidate), Purpose::thresholds);
     std::vector<int32_t> left, right;

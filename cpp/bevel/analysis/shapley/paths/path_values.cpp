@@ -15,10 +15,10 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kColumns = 4;  // columns of one game
+constexpr size_t kColumns = 4;  // that a game is played for at once
 
-// Data shared by all threads.
-struct Setting {
+// What all threads share.
+struct PathSetting {
   const ForestArrays& forest;
   const RowMatrix& rows;
   size_t most_boxes;
@@ -30,7 +30,7 @@ struct Setting {
 // Explains one row after another; one for each thread.
 class PathExplainer {
  public:
-  explicit PathExplainer(const Setting& setting)
+  explicit PathExplainer(const PathSetting& setting)
       : setting_(setting),
         n_columns_(setting.leaf_output.n_columns()),
         tree_(setting.forest, setting.leaf_output,
@@ -50,7 +50,7 @@ class PathExplainer {
     return true;
   }
 
-  // Adds the prediction of a tree if nothing is known.
+  // Adds what a tree predicts if nothing is known.
   void add_base(size_t tree, double* base) {
     begin_tree(tree);
     games_.each_leaf([&](const GameSplit& leaf, double share) {
@@ -80,7 +80,7 @@ class PathExplainer {
     return true;
   }
 
-  const Setting& setting_;
+  const PathSetting& setting_;
   size_t n_columns_;
   GameTree tree_;
   PathGames<ValuePayments<kColumns>> games_;
@@ -92,12 +92,12 @@ class PathExplainer {
 bool path_values(const ForestArrays& forest, const RowMatrix& rows, bool hard, size_t most_boxes,
                  int n_threads, const std::function<bool(size_t rows_done)>& progress,
                  double* values, double* base) {
-  const Setting setting{forest,
-                        rows,
-                        most_boxes,
-                        LeafOutput(forest, hard),
-                        BoxWeights(static_cast<size_t>(forest.n_features)),
-                        values};
+  const PathSetting setting{forest,
+                            rows,
+                            most_boxes,
+                            LeafOutput(forest, hard),
+                            BoxWeights(static_cast<size_t>(forest.n_features)),
+                            values};
   n_threads = useful_threads(n_threads, rows.n_rows);
   std::vector<std::unique_ptr<PathExplainer>> workers;
   for (int worker = 0; worker < n_threads; ++worker)
