@@ -12,6 +12,7 @@
 #include "bevel/projection/candidates.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/node_view.h"
+#include "bevel/split/pair_score.h"
 #include "bevel/split/projection_bound.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/tree/node_store.h"
@@ -23,6 +24,8 @@ namespace bevel {
 struct CriterionTraits {
   bool sums_pairs = false;     // its searches can read codes of columns
   bool precise_gain = true;    // else gain_of_sides() is to be asked
+  bool rejects_cuts = false;   // may leave no cut, though directions separate the rows
+  bool is_regression = false;  // nodes have a value
   bool has_hazard = false;     // survival
   bool takes_push = false;     // rejects cuts against the order that set_push() names
   bool on_grid = false;        // weights are in units of a grid
@@ -48,8 +51,8 @@ class NodeCriterion {
   const CriterionTraits& traits() const { return traits_; }
   // Sets the totals to those of the rows [start, end) of a tree. The others are about them.
   virtual void begin_node(const TreeData& tree, size_t start, size_t end) = 0;
-  virtual double weight() const = 0;
-  virtual bool is_regression() const = 0;
+  double weight() const { return weight_; }
+  bool is_regression() const { return traits_.is_regression; }
   // No cut can be better than another.
   virtual bool is_pure(const RowRange& rows) const = 0;
   // Of the candidates searched next, for criteria that take a push.
@@ -60,7 +63,9 @@ class NodeCriterion {
                       const Candidates& candidates, size_t first, size_t last,
                       BestSplit& found) = 0;
   // Whether a search has found a cut that the criterion does not reject.
-  virtual bool is_cut(const BestSplit& found) const = 0;
+  bool is_cut(const BestSplit& found) const {
+    return found.cut.found() && !(traits_.rejects_cuts && found.cut.score == kNoScore);
+  }
   virtual double gain(double score) const = 0;
   virtual double gain_of_sides(const uint8_t* goes_left, size_t n) const = 0;
   // Puts what the rows [start, start + n) carry in the order of their sides, left ones first;
@@ -72,6 +77,9 @@ class NodeCriterion {
   virtual double value_alone(const RowRange& rows) const = 0;
   // What a leaf holds: its value, shares of classes, means of outputs or jumps of hazards.
   virtual void write_leaf(const RowRange& rows, NodeStore& nodes, int32_t node) const = 0;
+
+ protected:
+  double weight_ = 0.0;  // of the node
 
  private:
   const CriterionTraits traits_;

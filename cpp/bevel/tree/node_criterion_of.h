@@ -38,9 +38,8 @@ class NodeCriterionOf final : public NodeCriterion {
 
   void begin_node(const TreeData& tree, size_t start, size_t end) override {
     criterion_.begin_node(stats_of(tree).data() + start, end - start);
+    weight_ = criterion_.weight();
   }
-  double weight() const override { return criterion_.weight(); }
-  bool is_regression() const override { return criterion_.is_regression(); }
   bool is_pure(const RowRange& rows) const override {
     if (criterion_.pure()) return true;
     if constexpr (HasHazard<Criterion>) return false;
@@ -54,10 +53,6 @@ class NodeCriterionOf final : public NodeCriterion {
               const Candidates& candidates, size_t first, size_t last, BestSplit& found) override {
     finder_.search(node, static_cast<const NodeCriterionOf&>(totals).criterion_, limits, candidates,
                    first, last, found);
-  }
-  // Criteria that reject cuts may leave none, though directions separate the rows.
-  bool is_cut(const BestSplit& found) const override {
-    return found.cut.found() && !(Criterion::kRejectsCuts && found.cut.score == kNoScore);
   }
   double gain(double score) const override { return criterion_.gain(score); }
   double gain_of_sides([[maybe_unused]] const uint8_t* goes_left,
@@ -125,10 +120,12 @@ class NodeCriterionOf final : public NodeCriterion {
   }
 
  private:
-  static CriterionTraits traits_of([[maybe_unused]] const Criterion& criterion) {
+  static CriterionTraits traits_of(const Criterion& criterion) {
     CriterionTraits traits;
     traits.sums_pairs = Criterion::kIsPair;
     traits.precise_gain = Criterion::kPreciseGain;
+    traits.rejects_cuts = Criterion::kRejectsCuts;
+    traits.is_regression = criterion.is_regression();
     traits.has_hazard = HasHazard<Criterion>;
     traits.takes_push = TakesPush<Criterion>;
     traits.on_grid = Criterion::kWeightsOnGrid;
