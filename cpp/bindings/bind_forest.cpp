@@ -68,8 +68,7 @@ nb::ndarray<nb::numpy, uint8_t> draw_bags(const Options& options, size_t n_rows,
                                           uint64_t first_tree, size_t n_trees,
                                           std::optional<Vector<double>> weights, int n_threads) {
   require(!weights || weights->shape(0) == n_rows, "[draw_bags] length of weights");
-  auto out =
-      allocate<uint8_t>(n_trees * BagBits::bytes_for(n_rows), "a bit for each row and tree");
+  auto out = allocate<uint8_t>(n_trees * BagBits::bytes_for(n_rows), "a bit for each row and tree");
   run_cancellable([&] {
     draw_bag_bits(options, n_rows, first_tree, n_trees, weights ? weights->data() : nullptr,
                   n_threads, out.data());
