@@ -314,9 +314,9 @@ def open_column(column: Column) -> _core.ColumnReader:
     """Reader of single values; checks the sizes of the parts in constant time."""
     _check_names(column)
     if column.dtype not in TYPES:
-        raise _damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
+        raise damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
     if type(column.length) is not int or not 0 <= column.length < 2**48:
-        raise _damaged("The length of a column", "an integer from 0 to 2^48", column.length)
+        raise damaged("The length of a column", "an integer from 0 to 2^48", column.length)
     parts = {name: _bytes(name, part, column.dtype) for name, part in column.parts.items()}
     meta = {name: _integer(name, number) for name, number in column.meta.items()}
     return _core.ColumnReader(column.encoding, column.dtype, column.length, meta, parts)
@@ -337,16 +337,12 @@ def _check_names(column: Column) -> None:
 
 def _integer(name: str, number: object) -> int:
     if type(number) is not int or not -(2**63) <= number < 2**63:
-        raise _damaged(f"Number {name} of a column", "an integer of 64 bits", number)
+        raise damaged(f"Number {name} of a column", "an integer of 64 bits", number)
     return number
 
 
 def _bytes(name: str, part: Array, dtype: str) -> npt.NDArray[np.uint8]:
     required = PART_TYPES.get(name, dtype) or dtype
     if part.dtype.str != required or part.ndim != 1:
-        raise _damaged(f"Part {name} of a column", f"a list of type {required}", part.dtype.str)
+        raise damaged(f"Part {name} of a column", f"a list of type {required}", part.dtype.str)
     return np.ascontiguousarray(part).view(np.uint8)
-
-
-def _damaged(what: str, required: str, got: object) -> ModelFileError:
-    return ModelFileError(f"{what} must be {required}; got {got}. The file is damaged.")

@@ -374,7 +374,7 @@ def _read_prelude(buffer: memoryview) -> int:
         raise damaged("The file", f"of {file_length} bytes, the length in its header", len(buffer))
     if PRELUDE.size + header_length > len(buffer):
         raise damaged("The header", "inside the file", f"{header_length} bytes")
-    return header_length
+    return int(header_length)
 
 
 def _read_table(table: object, available: int) -> dict[str, Section]:

@@ -403,9 +403,6 @@ def _decode_column(path: str, name: str, dtype: str, value: object, sections: Se
     if fields.take("dtype", str) != dtype:
         raise damaged(f"{path}.dtype", f'"{dtype}"', "another")
     meta = fields.take("meta", dict)
-    for each in meta.values():
-        if type(each) is not int or not -(2**63) <= each < 2**63:
-            raise damaged(f"{path}.meta", "integers of 64 bits", each)
     names = fields.take("parts", list)
     parts = {
         part: sections.view(f"{name}.{part}")
