@@ -45,7 +45,6 @@ from bevel.estimators._grown_trees import (
 )
 from bevel.estimators.registry import savable
 from bevel.estimators.scanned import fit_scanned
-from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
 from bevel.forest.fitted_forest import FittedForest
@@ -318,14 +317,6 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
                 f"the trees; got projection={shorten(self.projection)}."
             )
         return families
-
-    def _to_store(self) -> StoredEstimator:
-        return StoredEstimator(
-            type(self).__name__,
-            self._own_parameters(),
-            self.fitted_forest_,
-            getattr(self, "oob_score_", None),
-        )
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of a fit by name, including those that the user cannot set."""

@@ -24,7 +24,6 @@ from bevel.estimators._base import (
 )
 from bevel.estimators._grown_trees import TreeEstimator, shape_of
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_all, join_forests, spread_columns
@@ -354,10 +353,6 @@ class ObliqueIsolationForest(
         isolation = self.fitted_forest_.isolation
         assert isolation is not None
         return isolation
-
-    def _to_store(self) -> StoredEstimator:
-        parameters = self._own_parameters()
-        return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
 
 
 def _read_members(projection: Any, n_numeric: int) -> Sequence[ProjectionDraws]:
