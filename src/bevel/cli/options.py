@@ -9,7 +9,7 @@ import inspect
 import shutil
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from enum import StrEnum
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -235,15 +235,17 @@ def table_arguments(table: TableKeywords) -> list[str]:
 
 @contextmanager
 def source_of(data: Path) -> Iterator[Source]:
-    """The file to read; standard input is copied, since files are read more than once."""
-    if str(data) != STANDARD_INPUT:
+    """The file to read; standard input and pipes are copied, as files are read more than once."""
+    from_input = str(data) == STANDARD_INPUT
+    if not from_input and not data.is_fifo():
         yield Source(data, str(data))
         return
     with TemporaryDirectory() as folder:
         copy = Path(folder) / "input"
-        with copy.open("wb") as stream:
-            shutil.copyfileobj(sys.stdin.buffer, stream)
-        yield Source(copy, "Standard input")
+        with copy.open("wb") as stream, ExitStack() as opened:
+            pipe = sys.stdin.buffer if from_input else opened.enter_context(data.open("rb"))
+            shutil.copyfileobj(pipe, stream)
+        yield Source(copy, "Standard input" if from_input else str(data))
 
 
 # Options for the parameters of a forest.

@@ -186,7 +186,19 @@ def find_files(path: str | os.PathLike[str] | Sequence[str | os.PathLike[str]]) 
             f"scan needs files that exist; got {text!r}, which names none. Check the path, and "
             "that files end in .parquet, .csv, .tsv, .arrow, .feather or .npy."
         )
+    for file in found:
+        _check_ordinary(file)
     return sorted(found)
+
+
+def _check_ordinary(file: str | os.PathLike[str]) -> None:
+    """Raise for pipes and devices: a table is read more than once, and they may never end."""
+    path = Path(file)
+    if path.exists() and not (path.is_file() or path.is_dir()):
+        raise ValueError(
+            f"scan reads ordinary files, more than once; got {str(path)!r}, a pipe, a device or "
+            "the like. Copy it to a file first."
+        )
 
 
 def format_of(files: Sequence[Path]) -> str:
@@ -213,6 +225,7 @@ def open_arrays(files: Sequence[Path], target: Any, weight: Any) -> ArraySource:
 
 def _array_of(values: Any) -> npt.NDArray[Any]:
     if isinstance(values, str | os.PathLike):
+        _check_ordinary(values)
         return np.asarray(np.load(values, mmap_mode="r", allow_pickle=False))
     return np.asarray(fill_masked(values))
 

@@ -130,6 +130,11 @@ class Source:
             raise IsADirectoryError(
                 f"{self} must be a file of rows; got a folder. Name a file in it."
             )
+        if self.path.exists() and not self.path.is_file():
+            raise ValueError(
+                f"{self} must be an ordinary file, which is read more than once; got a pipe, a "
+                "device or the like. Copy it to a file first."
+            )
         if self._begins_with(_ZIP):
             raise ValueError(
                 f"{self} must be CSV, TSV or Parquet; got an Excel workbook or another zip file. "

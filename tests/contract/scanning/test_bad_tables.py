@@ -151,6 +151,28 @@ def test_unreadable_file_is_named(tmp_path):
         scan(tmp_path / "*.csv", target="label")
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes there")
+@pytest.mark.parametrize("suffix", [".parquet", ".csv", ".arrow", ".npy"])
+def test_pipe_is_refused_at_once(suffix, tmp_path):
+    """A table is read twice, and whoever opens a pipe waits for a writer."""
+    pipe = tmp_path / f"rows{suffix}"
+    os.mkfifo(pipe)
+    for source in (pipe, tmp_path, [pipe], str(tmp_path / f"*{suffix}")):
+        with pytest.raises(ValueError, match=r"ordinary files.*rows.*a pipe"):
+            scan(source, target="label")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes there")
+def test_pipe_of_targets_is_refused_at_once(tmp_path):
+    np.save(tmp_path / "rows.npy", np.ones((5, 2)))
+    np.save(tmp_path / "y.npy", np.ones(5))
+    os.mkfifo(tmp_path / "pipe.npy")
+    for target, weight in (("pipe.npy", None), ("y.npy", "pipe.npy")):
+        weights = None if weight is None else tmp_path / weight
+        with pytest.raises(ValueError, match=r"ordinary files.*pipe\.npy"):
+            scan(tmp_path / "rows.npy", target=tmp_path / target, weight=weights)
+
+
 def test_block_file_that_was_cut_short_is_reported(tmp_path, monkeypatch):
     complete = store.BlockFolder.complete
 

@@ -3,6 +3,8 @@
 import inspect
 import io
 import json
+import os
+import threading
 
 import numpy as np
 import pytest
@@ -15,6 +17,7 @@ from bevel.cli.options import table_arguments
 from bevel.cli.output import as_flags, write_any_text
 from bevel.data.tables import Columns
 from bevel.projections import SparseSigns
+from bevel.tables.table_file import open_table
 
 FAST = ("--trees", "10", "--jobs", "1")
 RNG = np.random.default_rng(0)
@@ -160,6 +163,22 @@ def test_standard_input_is_read_and_standard_output_written(data, price_model, t
     assert "standard input" in piped.stdout
     wrong = run("fit", "-", "--target", "q", input=TEXT)
     assert "Standard input has no column 'q'" in wrong.stderr
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes there")
+def test_a_pipe_is_read_once_and_a_device_is_refused(data, price_model, tmp_path):
+    from_file = run("predict", price_model, data).stdout
+    os.mkfifo(tmp_path / "rows.csv")
+    writer = threading.Thread(target=(tmp_path / "rows.csv").write_text, args=[TEXT], daemon=True)
+    writer.start()
+    assert run("predict", price_model, tmp_path / "rows.csv").stdout == from_file
+    writer.join(10.0)
+    assert not writer.is_alive()
+    refused = run("predict", price_model, os.devnull)
+    assert refused.exit_code == 1
+    assert "must be an ordinary file" in " ".join(refused.output.split())
+    with pytest.raises(ValueError, match="must be an ordinary file"):
+        open_table(tmp_path / "rows.csv")
 
 
 def test_out_of_bag_predictions_are_written_beside_names_and_targets(data, tmp_path):
