@@ -153,7 +153,8 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   return nb::make_tuple(to_numpy(std::move(sums), {n_rows, k}), to_numpy(std::move(counts)));
 }
 
-// Of the rows 0, row_step, 2 row_step, ..., or of those of them that row_range counts.
+// Out-of-bag predictions of pruned trees for the rows 0, row_step, 2 row_step, ..., or for those of
+// them that row_range counts.
 nb::tuple pruned_out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
                                     uint64_t first_tree, bool hard, int n_threads,
                                     std::pair<size_t, size_t> range,

@@ -117,7 +117,7 @@ FlatForest train_on(const TrainingSet& training, const Options& options, int n_t
   return train(training, options, trees, n_threads, [](size_t) { return true; });
 }
 
-// The same table with its rows in the order of their targets, which become times.
+// The table of a problem with its rows in the order of their targets, which become times.
 tests::Problem by_time(const tests::Problem& problem) {
   std::vector<size_t> order(problem.table.n_rows);
   std::iota(order.begin(), order.end(), size_t{0});

@@ -52,8 +52,8 @@ Weighting inspect_weights(const TrainingSet& training, const Options& options) {
   return w;
 }
 
-// Of each class of an output, what balances the bag: n / (K n_k), as scikit-learn has it. K are the
-// classes that are in the bag; others get 0.
+// The weight of each class of an output that balances the bag: n / (K n_k), as scikit-learn has it,
+// where K classes are in the bag; others get 0.
 std::vector<double> balance_classes(const TrainingSet& training,
                                     const std::vector<int32_t>& multiplicity, double n_draws) {
   const size_t n_outputs = training.n_outputs();
@@ -84,8 +84,8 @@ struct Product {
   }
 };
 
-// Of each row, what balances the bag; of several outputs the product over them, in units in which
-// the draws of the bag weigh 1 on average, as they do with one output.
+// The weight of each row that balances the bag, with several outputs the product over them, in
+// units in which the draws of the bag weigh 1 on average, as they do with one output.
 std::vector<double> balance(const TrainingSet& training, const std::vector<int32_t>& multiplicity) {
   const size_t n = multiplicity.size(), n_outputs = training.n_outputs();
   const double n_draws = std::accumulate(multiplicity.begin(), multiplicity.end(), 0.0);

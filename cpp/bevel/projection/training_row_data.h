@@ -11,7 +11,7 @@ namespace bevel {
 // Arrays are by row of the data; a null array of weights or multiplicities is all ones.
 struct TrainingRowData {
   uint64_t tree = 0;  // its number
-  // Of several outputs these two are rows x outputs.
+  // The next two have a column for each of several outputs, rows x outputs.
   const int32_t* labels = nullptr;            // classification: 0 .. n_classes - 1
   const double* targets = nullptr;            // regression
   int32_t n_classes = 0;                      // 0: regression

@@ -55,7 +55,8 @@ class NodeCriterion {
   bool is_regression() const { return traits_.is_regression; }
   // No cut can be better than another.
   virtual bool is_pure(const RowRange& rows) const = 0;
-  // Of the candidates searched next, for criteria that take a push.
+  // Sets the order of the sides that the candidates searched next require; for criteria that take
+  // a push.
   virtual void set_push(int push) = 0;
   // Searches candidates [first, last) of a node whose totals `totals` holds, which may be the
   // criterion of another thread.

@@ -30,7 +30,8 @@ __all__ = [
     "table_parts",
 ]
 
-# Of a worker's limit: Dask pauses workers above it, and needs the rest itself.
+# The share of a worker's memory limit that a fit uses: Dask pauses workers that use more, and needs
+# the rest itself.
 USABLE_SHARE = 0.8
 SHARE_OF_BLOCKS = 0.5  # the rest is for histograms, gathered rows, and Dask
 BYTES_PER_ROW_AND_THREAD = 40  # row numbers, bag, classes and projected values of a growing tree

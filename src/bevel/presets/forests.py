@@ -27,7 +27,8 @@ __all__ = [
 # In regression, R's randomForest leaves nodes of 5 rows, and extraTrees those of fewer than 5.
 _RANDOM_FOREST_REGRESSION = {"min_samples_split": 6}
 _EXTRA_TREES_REGRESSION = {"min_samples_split": 5}
-# Of patches, the side of the images of bars: the cost of a direction grows with its pixels.
+# The longest side of a patch, that of the images of bars: the cost of a direction grows with the
+# number of its pixels.
 _LONGEST_SIDE = 20
 
 

@@ -21,8 +21,8 @@ __all__ = [
     "tuned_out_of_bag",
 ]
 
-# Of the directions of a node: a quarter of a gigabyte for each thread, and up to two more for
-# SparseSigns, which marks the cells that are taken.
+# The largest number of weights in the directions of a node. They take a quarter of a gigabyte for
+# each thread, and SparseSigns, which marks the cells that are taken, up to two more.
 MAX_WEIGHTS = 2**25
 
 

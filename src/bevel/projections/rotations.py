@@ -17,7 +17,7 @@ from bevel.projections.base import (
     check_option,
 )
 
-# Of the rows that a group of features learns from, in Rodriguez et al. 2006.
+# The share of the rows that a group of features learns from, in Rodriguez et al. 2006.
 ROTATION_FOREST_SHARE = 0.75
 
 

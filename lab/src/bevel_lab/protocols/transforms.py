@@ -63,7 +63,7 @@ def cells(plan: Plan) -> Iterator[Cell]:
 
 
 def n_folds(plan: Plan) -> int:
-    """Of the data sets of a folder."""
+    """Number of folds of each data set of a folder."""
     return plan.folds or (QUICK_FOLDS if plan.quick else N_FOLDS)
 
 

@@ -87,7 +87,7 @@ class Tally:
         self.present: NDArray[np.bool_] = ~np.isnan(self._fill(lambda _: 1.0))
 
     def part(self, keep: Sequence[Case]) -> "Tally":
-        """The same run with some of its cases only."""
+        """A tally of some of the cases of the run."""
         kept = {(case.data, canonical(dict(case.setting))) for case in keep}
         return Tally([row for row in self.rows if _case_key(row) in kept], self.systems)
 

@@ -33,7 +33,7 @@ class RemainingTime:
         self._spent[cell.system] += seconds
 
     def seconds(self) -> float:
-        """Of one thread, for all that is left; NaN before the first cell."""
+        """Seconds of one thread that the remaining cells need; NaN before the first one is done."""
         done = sum(self._done.values())
         if done == 0.0:
             return float("nan")

@@ -62,7 +62,7 @@ def study_sections(rows: Rows, labels: Labels, reference: str | None = None) -> 
 
 
 def study_summary(rows: Rows, labels: Labels) -> list[dict[str, Any]]:
-    """The same for machines."""
+    """Results of the studies as plain values, for JSON."""
     return [
         {
             "data": data,

@@ -57,7 +57,7 @@ class RotationGain:
 
     @property
     def verdict(self) -> str:
-        """The same in words."""
+        """Whether rotations help, as a sentence."""
         what = {
             "yes": "Rotations help",
             "no": "Rotations do not help: they raise the error",
@@ -66,7 +66,7 @@ class RotationGain:
         return self._sentence(what, f"{self._better} err less than it")
 
     def beside(self, name: str, other: str) -> str:
-        """The same of two learners by name, of which the other one may rotate as well."""
+        """Which of two learners errs less, as a sentence; the other one may rotate as well."""
         what = {
             "yes": f"{name} errs less than {other}",
             "no": f"{name} errs more than {other}",

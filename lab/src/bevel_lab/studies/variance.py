@@ -41,7 +41,7 @@ class VarianceSplit(PrintedResult):
 
     @property
     def shares(self) -> tuple[float, float, float]:
-        """Of folds, rotations and the rest in the whole variance; zeros if there is none."""
+        """Shares of folds, rotations and the rest in the whole variance; zeros if there is none."""
         parts = (self.folds, self.rotations, self.rest)
         whole = sum(parts)
         first, second, third = (part / whole if whole > 0.0 else 0.0 for part in parts)

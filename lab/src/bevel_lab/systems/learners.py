@@ -38,7 +38,7 @@ class PrunedTree(BaseEstimator):  # type: ignore[misc]
             np.mean(cross_val_score(clone(self.tree).set_params(ccp_alpha=alpha), X, y, cv=self.cv))
             for alpha in np.unique(middles)
         ]
-        # Of equal levels the strongest: the smallest tree.
+        # Among penalties of equal score the largest is chosen, which gives the smallest tree.
         best = len(scores) - 1 - int(np.argmax(scores[::-1]))
         self.tree_ = clone(self.tree).set_params(ccp_alpha=np.unique(middles)[best]).fit(X, y)
         self.classes_ = getattr(self.tree_, "classes_", None)
