@@ -29,7 +29,7 @@ class PrecisionWarning(UserWarning):
 
 
 class RowNumberWarning(UserWarning):
-    """A column counts the rows and the target is sorted along it, or it names the rows."""
+    """A column counts the rows and the target is sorted along it, names the rows or is an index."""
 
 
 class NoOutOfBagError(ValueError):

@@ -25,7 +25,7 @@ from bevel.data.encoding import (
     scale_tile,
 )
 from bevel.data.nominal import choose_nominal, learn_levels
-from bevel.data.row_numbers import warn_of_row_names
+from bevel.data.row_numbers import warn_of_index, warn_of_row_names
 from bevel.data.scaling import (
     IdentityScaler,
     Scaler,
@@ -101,6 +101,7 @@ def learn_dataset(
     labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
     nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
     warn_of_row_names(table, nominal)
+    warn_of_index(table)
     levels = np.zeros(table.n_features, dtype=np.int32)
     for feature, column in nominal.items():
         levels[feature] = column.n_codes

@@ -1,4 +1,4 @@
-"""Finds columns that number or name the rows.
+"""Finds columns that number or name the rows, or are the index of a data frame.
 
 A number along which the target is sorted predicts the target of its own table perfectly and that of
 no other; so does a name that no other row has.
@@ -15,10 +15,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.data.nominal import Levels
-from bevel.data.tables import Table
+from bevel.data.tables import Table, index_columns
 from bevel.errors import RowNumberWarning, join_names
 
-__all__ = ["find_row_numbers", "warn_of_row_names", "warn_of_row_numbers"]
+__all__ = ["find_row_numbers", "warn_of_index", "warn_of_row_names", "warn_of_row_numbers"]
 
 FALSE_ALARMS = 1e-6  # upper bound, for a column whose order is independent of the target
 SAMPLE = 32  # rows that rule out nearly all other columns
@@ -38,6 +38,24 @@ def warn_of_row_names(table: Table, levels: Mapping[int, Levels]) -> None:
         "has a different label in every row, so that no split on it says anything about other "
         "rows. Drop the column if it is a name or an id; if it holds numbers or dates as text, "
         "convert it.",
+    )
+
+
+def warn_of_index(table: Table) -> None:
+    """Warn of columns that pandas writes for an index without a name, if there are other columns.
+
+    Other libraries read them from Parquet and Arrow files as columns like any other.
+    """
+    if table.n_features < 2:
+        return
+    names = [table.describe(feature).strip("'") for feature in range(table.n_features)]
+    index = set(index_columns(names, None))
+    _warn(
+        table,
+        [feature for feature, name in enumerate(names) if name in index],
+        "is the index of a pandas data frame, which its file keeps as one more column: it often "
+        "numbers the rows, which says nothing about other rows. Drop the column, or rename it if "
+        "it is a feature.",
     )
 
 

@@ -100,3 +100,16 @@ def test_names_of_the_rows_are_warned_of(estimator):
     model.fit(frame[["name"]], CLASSES)  # the only one there is
     model.fit(frame.assign(name=["row 0", *frame["name"][1:-1], "row 0"]), CLASSES)
     model.fit(frame[:20], CLASSES[:20])
+
+
+def test_index_of_a_data_frame_that_is_a_column_is_warned_of():
+    """As pyarrow and polars read it from a Parquet file of pandas."""
+    frame = pd.DataFrame({"a": NOISE, "b": RNG.normal(size=N)})
+    hidden = frame.assign(__index_level_0__=RNG.permutation(N))
+    forest = ObliqueForestRegressor(2, random_state=0)
+    with pytest.warns(RowNumberWarning, match="'__index_level_0__' is the index of a pandas"):
+        forest.fit(hidden, VALUES)
+    with pytest.warns(RowNumberWarning, match="one more column"):
+        ObliqueBoostingRegressor(max_iter=2).fit(hidden, VALUES)
+    forest.fit(frame, VALUES)
+    forest.fit(hidden[["__index_level_0__"]], VALUES)  # the only column: it is meant
