@@ -21,13 +21,14 @@ from bevel.estimators._base import encode_rows
 from bevel.estimators.boosting import ObliqueBoosting
 from bevel.estimators.forest import ObliqueForest
 from bevel.estimators.isolation import ObliqueIsolationForest
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import MeanOfTrees, SumOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.quantiles import LeafTargets
+from bevel.forest.task import Regression
 from bevel.forest.training_rows import (
     TrainingRows,
     Weighting,
@@ -363,11 +364,13 @@ def stack_outputs(
 def _view(model: ObliqueBoosting, fitted: FittedForest, output: int, caller: str) -> AnalysedForest:
     """One output as a regression forest, whose mean over trees is baseline and sum."""
     assert fitted.additive is not None
-    additive: Additive = fitted.additive
+    additive: SumOfTrees = fitted.additive
     trees = np.arange(output, fitted.forest.n_trees, additive.n_outputs)
     forest = take_trees(fitted.forest, trees)
     values: Floats = forest.leaf_value * len(trees) + additive.baseline[output]
     is_leaf = forest.right < 0
     forest = replace(forest, leaf_value=np.where(is_leaf, values, forest.leaf_value))
-    view = replace(fitted, predictor=PackedPredictor(forest), classes=None, additive=None)
+    view = replace(
+        fitted, predictor=PackedPredictor(forest), task=Regression(), aggregation=MeanOfTrees()
+    )
     return AnalysedForest(model, view, count_threads(model.n_jobs), caller)

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records import BoostingRecord
 from bevel.training.boosting import (
@@ -34,7 +34,7 @@ __all__ = [
 ]
 
 
-def _additive(fitted: FittedForest) -> Additive:
+def _additive(fitted: FittedForest) -> SumOfTrees:
     assert fitted.additive is not None
     return fitted.additive
 

@@ -60,8 +60,7 @@ class TreeEstimator(TableEstimator):
     def fitted_forest_(self) -> FittedForest:
         """The fitted forest as files, exports and analysis read it."""
         check_is_fitted(self)
-        hard = getattr(self, "voting", "soft") == "hard"  # may be set after fit
-        return self._fitted if self._fitted.hard == hard else replace(self._fitted, hard=hard)
+        return self._fitted
 
     def slim(self) -> Self:
         """Drop the arrays that only training and analysis need; predictions stay the same.
@@ -355,14 +354,10 @@ def keep_trees(estimator: Estimator, trees: npt.NDArray[np.int64]) -> Estimator:
 
 
 def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
-    forest, targets, rotations = fitted.forest, fitted.kept_targets, fitted.rotations
-    families = fitted.families
+    forest, targets = fitted.forest, fitted.kept_targets
     return replace(
         fitted,
         predictor=PackedPredictor(take_trees(forest, trees)),
-        bags=None,
-        seed=None,
+        provenance=fitted.provenance.of_some_trees(trees),
         targets=None if targets is None else take_targets(targets, forest, trees),
-        rotations=rotations and replace(rotations, of_tree=rotations.of_tree[trees]),
-        families=families and families.with_trees(families.of_tree[trees]),
     )

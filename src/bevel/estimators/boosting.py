@@ -43,13 +43,15 @@ from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator
 from bevel.estimators.registry import savable
 from bevel.estimators.scanned import fit_boosting
 from bevel.files.model import StoredEstimator
-from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.aggregation import AdditiveRowPredictor, SumOfTrees, add_some_trees, add_trees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import join_forests
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import interval_levels
 from bevel.forest.records import BoostingRecord, Calibration
+from bevel.forest.task import Classification, Regression, Task
 from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
@@ -193,23 +195,20 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if before is not None:
             forest = join_forests(before.forest, forest)
         record = self._record(fitted, before)
-        additive = Additive(fitted.baseline, self._loss()[1], record)
+        additive = SumOfTrees(fitted.baseline, self._loss()[1], record)
         whole = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=work.dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None),
-            hard=False,
-            bags=None,
-            seed=work.seed,
-            class_weight=getattr(self, "class_weight", None),
-            additive=additive,
+            task=self._task(),
+            aggregation=additive,
+            provenance=Provenance(work.seed, class_weight=getattr(self, "class_weight", None)),
         )
         calibration = self._calibrate(whole, work.dataset, work.target)
         if calibration is None:
             return whole
         record = replace(record, calibration=calibration)
-        return replace(whole, additive=replace(additive, record=record))
+        return replace(whole, aggregation=replace(additive, record=record))
 
     def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_each(self._own_parameters(), self._parameters)
@@ -330,7 +329,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if classes is not None:
             truth = classes[truth.astype(np.intp)]
         _, link, n_outputs = self._loss()
-        additive = Additive((0.0,) * n_outputs, link)
+        additive = SumOfTrees((0.0,) * n_outputs, link)
         return ValidationScorer(scorer, rows, truth, weights, additive, classes)
 
     def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
@@ -445,6 +444,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         for first in range(0, fitted.forest.n_trees, step):
             add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
             yield out.copy()
+
+    @abstractmethod
+    def _task(self) -> Task:
+        """What the model predicts."""
 
     @abstractmethod
     def _loss(self) -> tuple[str, str, int]:
@@ -568,7 +571,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         whole = self._assemble(work, fitted)
         known, own = _record(first), _record(whole)
         record = replace(known, training_score=own.training_score)
-        return replace(whole, additive=replace(_additive(whole), record=record))
+        return replace(whole, aggregation=replace(_additive(whole), record=record))
 
     def _is_classifier(self) -> bool:
         return hasattr(self, "classes_")
@@ -793,6 +796,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         """
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
+
+    def _task(self) -> Task:
+        return Classification(self.classes_)
 
     def _loss(self) -> tuple[str, str, int]:
         n_classes = len(self.classes_)
@@ -1068,6 +1074,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
 
     def _spread(self) -> float:
         return SPREAD.get(self.loss, 0.0) if isinstance(self.loss, str) else 0.0
+
+    def _task(self) -> Task:
+        return Regression()
 
     def _loss(self) -> tuple[str, str, int]:
         if callable(self.loss):

@@ -46,14 +46,15 @@ from bevel.estimators._grown_trees import (
 from bevel.estimators.registry import savable
 from bevel.estimators.scanned import fit_scanned
 from bevel.files.model import StoredEstimator
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.leaf_rows import collect_leaf_rows
-from bevel.forest.outputs import Outputs
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import (
     LeafTargets,
     conditional_quantiles,
@@ -62,7 +63,8 @@ from bevel.forest.quantiles import (
     keep_targets,
     read_levels,
 )
-from bevel.forest.records import FamilyRecord, SurvivalRecord
+from bevel.forest.records import FamilyRecord
+from bevel.forest.task import Classification, Regression, SeveralOutputs, Task
 from bevel.forest.training_rows import (
     OutOfBag,
     leaf_rows_of,
@@ -101,10 +103,10 @@ from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget, train
 
 
-def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
+def labels_of_outputs(outputs: SeveralOutputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
     """Labels of the classes of each output, given by position; objects if their types differ."""
-    assert outputs.classes is not None
-    columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.classes)]
+    assert outputs.labels is not None
+    columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.labels)]
     kinds = {column.dtype.kind for column in columns}
     alike = len(kinds) == 1 or kinds <= {"i", "u", "f"}
     dtype = np.result_type(*(column.dtype for column in columns)) if alike else np.dtype(object)
@@ -114,7 +116,7 @@ def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[
     return labels
 
 
-def decide_outputs(outputs: Outputs, shares: Floats) -> npt.NDArray[Any]:
+def decide_outputs(outputs: SeveralOutputs, shares: Floats) -> npt.NDArray[Any]:
     """Most probable label of each output."""
     return labels_of_outputs(outputs, most_probable_classes(shares, outputs.n_classes))
 
@@ -245,7 +247,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
                 return
             # Only the power depends on the estimates, which need not all be in memory at once.
             power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
-            self._fitted = replace(self._fitted, power=power)
+            self._raise_to(power)
 
     def _remember(
         self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
@@ -257,18 +259,27 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None) if target.outputs is None else None,
-            hard=values.get("voting") == "hard",
-            bags=prepared.bags,
-            seed=options.seed,
-            class_weight=values.get("class_weight"),
-            tuned_out_of_bag=tuned_out_of_bag(prepared.members),
+            task=self._task_of(target),
+            aggregation=MeanOfTrees(hard=values.get("voting") == "hard"),
+            provenance=Provenance(
+                seed=options.seed,
+                bags=prepared.bags,
+                class_weight=values.get("class_weight"),
+                tuned_out_of_bag=tuned_out_of_bag(prepared.members),
+                rotations=grown.rotations,
+                families=grown.families,
+            ),
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-            rotations=grown.rotations,
-            families=grown.families,
-            survival=_record_of(target),
-            outputs=target.outputs,
         )
+
+    @abstractmethod
+    def _task_of(self, target: TrainingTarget) -> Task:
+        """What the forest predicts."""
+
+    def _raise_to(self, power: float) -> None:
+        """Set the power of the probabilities."""
+        aggregation = MeanOfTrees(self._fitted.aggregation.hard, power)
+        self._fitted = replace(self._fitted, aggregation=aggregation)
 
     def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
         """Whether out-of-bag predictions are needed; families: whether families share the trees."""
@@ -292,7 +303,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         if self._calibrates(prepared, self._fitted.families is not None):
             power = self._power_of(estimates.blocks(), target)
             raise_to_power(estimates.predictions, power)
-            self._fitted = replace(self._fitted, power=power)
+            self._raise_to(power)
         if self.oob_score:
             estimates.warn_of_unknown()
             self._set_out_of_bag(estimates, target)
@@ -536,8 +547,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
                 setattr(single, name, getattr(self, name))
         single.n_outputs_ = 1
         single._fitted = fitted.output(k)
-        if fitted.outputs.classes is not None:
-            single.classes_ = fitted.outputs.classes[k]
+        if fitted.outputs.labels is not None:
+            single.classes_ = fitted.outputs.labels[k]
             single.n_classes_ = len(single.classes_)
         return single  # type: ignore[no-any-return]
 
@@ -588,16 +599,6 @@ def _constrained(
     constraints.check_classes(0 if target.outputs is not None else target.n_classes)
     check_directions(constraints, members, options.families, levels)
     return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
-
-
-def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
-    """Survival record of a target; None unless it has right-censored times."""
-    truth = target.counted_survival
-    if truth is None:
-        return None
-    counted = slice(None) if target.weights is None else target.weights > 0.0
-    last = float(truth.time[counted].max())
-    return SurvivalRecord(truth.event_times, last, truth.n_causes)
 
 
 def _targets_of(
@@ -842,7 +843,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             remedy = "Leave it out, or calibrate single outputs with scikit-learn."
             raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
         classes, codes = read_output_labels(given, n_rows)
-        outputs = Outputs(given.names, tuple(classes))
+        outputs = SeveralOutputs(given.names, tuple(classes))
         self._check_same_outputs(outputs)
         class_weight = weights_of_classes(self.class_weight, draws_bags)
         weights = read_output_weights(sample_weight, class_weight, classes, codes)
@@ -850,12 +851,12 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.n_classes_ = [len(labels) for labels in classes]
         return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)
 
-    def _check_same_outputs(self, outputs: Outputs) -> None:
+    def _check_same_outputs(self, outputs: SeveralOutputs) -> None:
         if not self._trees_are_kept():
             return
         before = self._fitted.outputs
-        same = before is not None and before.classes is not None and len(before) == len(outputs)
-        pairs = zip(before.classes or (), outputs.classes or (), strict=False) if before else ()
+        same = before is not None and before.labels is not None and len(before) == len(outputs)
+        pairs = zip(before.labels or (), outputs.labels or (), strict=False) if before else ()
         if not same or not all(np.array_equal(one, other) for one, other in pairs):
             raise ValueError(
                 "y must have the outputs and classes of the first fit when warm_start=True; got "
@@ -875,6 +876,17 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
                 f"y must have the classes of the first fit when warm_start=True "
                 f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
+
+    def _task_of(self, target: TrainingTarget) -> Task:
+        return target.outputs or Classification(self.classes_)
+
+    @property
+    def fitted_forest_(self) -> FittedForest:
+        """The fitted forest as files, exports and analysis read it."""
+        fitted, hard = super().fitted_forest_, self.voting == "hard"  # may be set after fit
+        if fitted.aggregation.hard == hard:
+            return fitted
+        return replace(fitted, aggregation=MeanOfTrees(hard, fitted.aggregation.power))
 
     def _power_of(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
         losses, knowns = [], []
@@ -1018,6 +1030,9 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
 
+    def _task_of(self, target: TrainingTarget) -> Task:
+        return target.outputs or Regression()
+
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
     ) -> TrainingTarget:
@@ -1035,7 +1050,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
                 remedy = "Fit one forest per output."
                 raise refused_with_outputs("criterion", self.criterion, required, remedy)
             values = read_output_numbers(given, n_rows)
-            return TrainingTarget(values, 0, weights, Outputs(given.names, None))
+            return TrainingTarget(values, 0, weights, SeveralOutputs(given.names, None))
         values = read_numbers(y, n_rows)
         if self.criterion == "poisson":
             check_counts(values, weights)

@@ -25,11 +25,14 @@ from bevel.estimators._base import (
 from bevel.estimators._grown_trees import TreeEstimator, shape_of
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_all, join_forests, spread_columns
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records import Isolation, with_path_lengths
+from bevel.forest.provenance import Provenance
+from bevel.forest.records import with_path_lengths
+from bevel.forest.task import Isolation
 from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, check_each, documented
 from bevel.parameters.parameter import Parameter
 from bevel.projections import Custom, Gaussian, Patches
@@ -164,11 +167,11 @@ class ObliqueIsolationForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=None,
-            hard=False,
-            bags=bags if before is None or before.bags == bags else None,
-            seed=options.seed,
-            isolation=Isolation(n_samples, USUAL_OFFSET),
+            task=Isolation(n_samples, USUAL_OFFSET),
+            aggregation=MeanOfTrees(),
+            provenance=Provenance(
+                options.seed, bags if before is None or before.bags == bags else None
+            ),
         )
         if self.contamination != "auto":
             self._set_offset(dataset, weights, n_threads)
@@ -281,7 +284,7 @@ class ObliqueIsolationForest(
         lengths = self._fitted.packed_predictor.values(dataset.X, n_threads)
         scores = isolation.scores(lengths)
         offset = _quantile(scores, weights, float(self.contamination))
-        self._fitted = replace(self._fitted, isolation=replace(isolation, offset=offset))
+        self._fitted = replace(self._fitted, task=replace(isolation, offset=offset))
 
     def score_samples(self, X: Any) -> Floats:
         """Score of each row: the lower, the more of an outlier.

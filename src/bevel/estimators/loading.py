@@ -84,6 +84,6 @@ def _restore_outputs(estimator: Any, fitted: FittedForest) -> None:
     if not isinstance(estimator, ObliqueForestClassifier | ObliqueForestRegressor):
         return
     estimator.n_outputs_ = 1 if outputs is None else len(outputs)
-    if outputs is not None and outputs.classes is not None:
-        estimator.classes_ = list(outputs.classes)
-        estimator.n_classes_ = [len(labels) for labels in outputs.classes]
+    if outputs is not None and outputs.labels is not None:
+        estimator.classes_ = list(outputs.labels)
+        estimator.n_classes_ = [len(labels) for labels in outputs.labels]

@@ -17,7 +17,6 @@ from bevel.estimators._base import encode_rows
 from bevel.estimators.forest import ObliqueForest
 from bevel.estimators.registry import savable
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.records import SurvivalRecord
 from bevel.forest.survival import (
     StepFunction,
     concordance,
@@ -26,6 +25,7 @@ from bevel.forest.survival import (
     read_times,
     survival_record,
 )
+from bevel.forest.task import Survival, Task
 from bevel.forest.training_rows import OutOfBag
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
@@ -267,6 +267,12 @@ class ObliqueSurvivalForest(ObliqueForest):
             _check_same_times(self._fitted.survival, counted)
         return found
 
+    def _task_of(self, target: TrainingTarget) -> Task:
+        truth = target.counted_survival
+        assert truth is not None
+        counted = slice(None) if target.weights is None else target.weights > 0.0
+        return Survival(truth.event_times, float(truth.time[counted].max()), truth.n_causes)
+
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]
         truth = target.survival
@@ -425,7 +431,7 @@ def default_projection() -> list[Any]:
     return ["cox", "pls", ("sparse", "sqrt"), "axis"]
 
 
-def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:
+def _check_same_times(record: Survival | None, target: SurvivalTarget) -> None:
     """Raise unless the event times are those of the earlier trees, whose leaves refer to them."""
     if record is None or not np.array_equal(record.event_times, target.event_times):
         raise ValueError(

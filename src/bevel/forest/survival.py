@@ -11,7 +11,7 @@ from bevel._types import Floats, Ints32, Ints64
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.records import SurvivalRecord
+from bevel.forest.task import Survival
 
 __all__ = [
     "StepFunction",
@@ -186,7 +186,7 @@ class StepFunction:
         return f"StepFunction({len(self.x)} steps from {first:g} to {last:g})"
 
 
-def survival_record(fitted: FittedForest, caller: str) -> SurvivalRecord:
+def survival_record(fitted: FittedForest, caller: str) -> Survival:
     """The times of a survival forest; raises for other forests."""
     if fitted.survival is None:
         raise ValueError(
@@ -197,7 +197,7 @@ def survival_record(fitted: FittedForest, caller: str) -> SurvivalRecord:
     return fitted.survival
 
 
-def read_times(times: object, record: SurvivalRecord) -> Floats:
+def read_times(times: object, record: Survival) -> Floats:
     """Times at which curves are wanted, ascending; those of the training events by default."""
     if times is None:
         return record.event_times

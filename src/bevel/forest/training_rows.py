@@ -32,8 +32,8 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records import SurvivalRecord
 from bevel.forest.row_blocks import row_blocks
+from bevel.forest.task import Survival
 
 __all__ = [
     "OutOfBag",
@@ -200,7 +200,7 @@ def _with_one_output(
             f"y must have the {len(outputs)} outputs of the fit; got {got}. Pass the y that the "
             "forest was fitted on."
         )
-    if outputs.classes is not None and fitted.class_weight is not None:
+    if outputs.labels is not None and fitted.class_weight is not None:
         classes, codes = read_output_labels(given, n_rows)
         class_weight = weights_of_classes(fitted.class_weight, _draws_bags(fitted))
         sample_weight = read_output_weights(sample_weight, class_weight, classes, codes)
@@ -357,7 +357,7 @@ def _recognise(
             raise _other_rows("the rows of the fit", "rows that do not fall into the same leaves")
 
 
-def _event_numbers(record: SurvivalRecord, target: SurvivalTarget) -> npt.NDArray[np.int64]:
+def _event_numbers(record: Survival, target: SurvivalTarget) -> npt.NDArray[np.int64]:
     """Number of each row's event among those of the record; -1 if there is none."""
     place = record.event_times.searchsorted(target.time).astype(np.int64)
     last = np.minimum(place, record.n_times - 1)

@@ -14,8 +14,7 @@ from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
-from bevel.forest.outputs import Outputs
-from bevel.forest.records import SurvivalRecord
+from bevel.forest.task import SeveralOutputs, Survival
 from bevel.printable import printable
 from bevel.text.predictions import (
     NodePredictions,
@@ -56,9 +55,9 @@ class Vocabulary:
         Printable names of the classes; empty in regression and for boosted trees.
     encoding : Encoding
         Encoding of the user's columns.
-    outputs : Outputs or None
+    outputs : SeveralOutputs or None
         Names and classes of several outputs.
-    survival : SurvivalRecord or None
+    survival : Survival or None
         The times that the leaves of a survival forest refer to.
     sums : tuple of str
         Names of the sums of boosted trees, to which tree t adds modulo their number; else empty.
@@ -67,8 +66,8 @@ class Vocabulary:
     names: tuple[str, ...]
     classes: tuple[str, ...]
     encoding: Encoding
-    outputs: Outputs | None = None
-    survival: SurvivalRecord | None = None
+    outputs: SeveralOutputs | None = None
+    survival: Survival | None = None
     sums: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:

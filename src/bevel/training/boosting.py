@@ -17,7 +17,7 @@ from bevel import _core
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
 from bevel.errors import shorten, wrong_value
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
@@ -297,7 +297,7 @@ def _takes_weights(scorer: Scorer) -> bool:
 class _Predictions(BaseEstimator):  # type: ignore[misc]
     """Passed to a scorer as the fitted estimator; holds the predictions of some rows."""
 
-    def __init__(self, rows: Any = None, additive: Additive | None = None) -> None:
+    def __init__(self, rows: Any = None, additive: SumOfTrees | None = None) -> None:
         self.rows = rows
         self.additive = additive
         self.raw: Floats = np.empty((0, 1))
@@ -305,7 +305,7 @@ class _Predictions(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def _link(self, X: Any) -> Additive:
+    def _link(self, X: Any) -> SumOfTrees:
         if X is not self.rows:
             raise ValueError(
                 "scoring must ask for predictions of all the rows that it is given, and of no "
@@ -347,7 +347,7 @@ class ValidationScorer:
         Their targets: labels or numbers.
     weights : ndarray or None
         Their weights; None if all are one.
-    additive : Additive
+    additive : SumOfTrees
         Baseline and link; only the link is used.
     classes : ndarray or None
         Labels of the classes; None in regression.
@@ -359,7 +359,7 @@ class ValidationScorer:
         rows: Any,
         truth: npt.NDArray[Any],
         weights: Floats | None,
-        additive: Additive,
+        additive: SumOfTrees,
         classes: npt.NDArray[Any] | None,
     ) -> None:
         self._scorer, self._rows, self._truth = scorer, rows, truth

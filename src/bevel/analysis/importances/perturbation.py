@@ -24,7 +24,7 @@ from bevel.analysis.importances.result import Importance
 from bevel.data.encoding import MAX_STORED
 from bevel.data.row_weights import read_weights
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
-from bevel.forest.additive import add_trees
+from bevel.forest.aggregation import add_trees
 from bevel.forest.flat_forest import FlatForest
 from bevel.training.progress import Progress
 

@@ -16,8 +16,8 @@ from bevel.analysis.survival.metrics import kaplan_meier
 from bevel.analysis.survival.scores import mean_risk, read_rows
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
-from bevel.forest.records import SurvivalRecord
 from bevel.forest.survival import curves, read_times, survival_record
+from bevel.forest.task import Survival
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
 
@@ -241,7 +241,7 @@ def risk_groups(
     )
 
 
-def _grid(times: Any, record: SurvivalRecord) -> Floats:
+def _grid(times: Any, record: Survival) -> Floats:
     """Given times, or an even grid that ends before the few last events."""
     if times is not None:
         return read_times(times, record)

@@ -1,9 +1,13 @@
-"""Additive forests: a baseline for each output, the sum of its trees, and a link function."""
+"""Aggregations: how the numbers of the trees of a fitted model come together.
+
+Trees of a forest are averaged, or vote; those of boosting add up to a baseline, and a link function
+turns the sums into predictions.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,8 +22,10 @@ __all__ = [
     "LINKS",
     "MAX_BASELINE",
     "MAX_EXPONENT",
-    "Additive",
     "AdditiveRowPredictor",
+    "Aggregation",
+    "MeanOfTrees",
+    "SumOfTrees",
     "add_trees",
 ]
 
@@ -30,9 +36,48 @@ MAX_BASELINE = 1e65  # the limit of leaf values in files
 LINKS = ("identity", "exponential", "sorted", "logistic", "softmax")
 
 
+class Aggregation:
+    """How the numbers of the trees come together.
+
+    Attributes
+    ----------
+    adds_up : bool
+        Whether trees add up to the prediction, so that no single tree predicts the target and no
+        tree has a bag.
+    hard : bool
+        Whether trees vote for a class.
+    power : float
+        Power that mean class shares are raised to (`bevel.forest.calibration`).
+    """
+
+    adds_up: ClassVar[bool]
+    hard: bool = False
+    power: float = 1.0
+
+
 @dataclass(frozen=True)
-class Additive:
-    """How the trees of a boosted forest become predictions.
+class MeanOfTrees(Aggregation):
+    """The mean of the leaf values or class shares of the trees, or of their votes.
+
+    Attributes
+    ----------
+    hard : bool
+        Whether each tree votes for the largest share of its leaf. Such votes are shares of zero
+        and one, so that one aggregation serves both.
+    power : float
+        Power that mean class shares are raised to (`bevel.forest.calibration`); 1 leaves them as
+        they are.
+    """
+
+    adds_up = False
+
+    hard: bool = False
+    power: float = 1.0
+
+
+@dataclass(frozen=True)
+class SumOfTrees(Aggregation):
+    """Baseline and sum of the trees of each output, and a link, as in boosting.
 
     Attributes
     ----------
@@ -44,6 +89,8 @@ class Additive:
     record : BoostingRecord or None
         Learning curve, and residuals of the validation rows; None in files that have none.
     """
+
+    adds_up = True
 
     baseline: tuple[float, ...]
     link: str
@@ -94,7 +141,7 @@ def _softmax(raw: Floats) -> Floats:
 
 def add_trees(
     predictor: PackedPredictor,
-    additive: Additive,
+    additive: SumOfTrees,
     X: AnyFloats,
     n_threads: int,
     reading: Reading | None = None,
@@ -129,7 +176,7 @@ class AdditiveRowPredictor:
         The trees.
     reading : Reading
         How rows are scaled.
-    additive : Additive
+    additive : SumOfTrees
         How trees become predictions.
 
     Notes
@@ -139,7 +186,7 @@ class AdditiveRowPredictor:
 
     __slots__ = ("_additive", "_predictor", "_reading")
 
-    def __init__(self, predictor: PackedPredictor, reading: Reading, additive: Additive) -> None:
+    def __init__(self, predictor: PackedPredictor, reading: Reading, additive: SumOfTrees) -> None:
         predictor.packed  # noqa: B018  # built here, not by the first row
         self._predictor = predictor
         self._reading = Reading(reading.scaler, np.inf)
