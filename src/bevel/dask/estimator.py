@@ -187,7 +187,7 @@ class DaskForest(ObliqueForest):
         check_cluster_parameters(self.mode, self.warm_start)
         values, members = self._checked_parameters()
         client = self.client_
-        sent = FitRequest(values | NOT_SENT, members, self._target_kind, 0)
+        sent = FitRequest({**values, **NOT_SENT}, members, self._target_kind, 0)
         pickle_request(sent)  # raises before anything is computed
         columns = [table_parts(X), column_parts("y", y)]
         if sample_weight is not None:

@@ -196,9 +196,10 @@ def prepare(
         warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
     options = resolve_options(values, members, shape_of(dataset), request.seed)
     options = _constrained(options, request, table, dataset, target)
-    bags = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
-    if before is not None and before.provenance.bags != bags:
-        _check_bags_are_not_needed(values, bags, before.provenance.bags)
+    drawn = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
+    bags: Bags | None = drawn
+    if before is not None and before.provenance.bags != drawn:
+        _check_bags_are_not_needed(values, drawn, before.provenance.bags)
         bags = None
     return PreparedFit(request, feature_names, dataset, target, options, bags, before)
 
@@ -358,14 +359,13 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
-    trees, shares = _share_out(rows, n_trees, progress_for)
+    first, shares = _share_out(rows, n_trees, progress_for)
     numbers = shares.missing
-    if len(numbers):
-        progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
-        grown = rows.grow(numbers, shares.of_tree[numbers], shares.min_samples_split, progress)
-        trees = rows.join(trees, grown, numbers)
-    assert trees is not None  # a forest has a tree
-    return rows.complete(trees, shares)
+    if first is not None and len(numbers) == 0:
+        return rows.complete(first, shares)
+    progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
+    grown = rows.grow(numbers, shares.of_tree[numbers], shares.min_samples_split, progress)
+    return rows.complete(rows.join(first, grown, numbers), shares)
 
 
 def _share_out(
@@ -390,8 +390,7 @@ def _share_further(plan: TreePlan | None, earlier: EarlierTrees[Any], n_trees: i
     added = range(earlier.n_trees, n_trees)
     of_tree, numbers = np.zeros(n_trees, np.int32), np.arange(added.start, added.stop)
     if not len(added):
-        records = {"families": earlier.families, "rotations": earlier.rotations}
-        return TreeShares(of_tree, numbers, **records)
+        return TreeShares(of_tree, numbers, None, earlier.families, earlier.rotations)
     if plan is None:
         return TreeShares(of_tree, numbers)
     if earlier.families is None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -425,7 +425,7 @@ class RotationPlan:
         Number of numeric columns.
     """
 
-    label = "growing micro-forests"
+    label: ClassVar[str] = "growing micro-forests"
 
     def __init__(self, sizes: EnsemblePlan, options: TrainingOptions, n_numeric: int) -> None:
         self._sizes, self._options = sizes, options
