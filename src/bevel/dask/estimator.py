@@ -51,10 +51,9 @@ from bevel.forest.quantiles import interval_levels, read_levels
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
     documented,
 )
-from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions
+from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions, check_each
 from bevel.projections import Custom
 from bevel.training.forest_fit import FitRequest, fit_forest
 from bevel.training.options import draw_seed

@@ -61,8 +61,8 @@ from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
 )
-from bevel.parameters.forest_parameters import check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.forest_parameters import documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import combines_units, read_projection
 from bevel.scanning import ScannedTable

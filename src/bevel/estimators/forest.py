@@ -52,10 +52,9 @@ from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
     documented,
 )
-from bevel.parameters.parameter import Integer, Parameter
+from bevel.parameters.parameter import Integer, Parameter, check_each
 from bevel.projections.families import (
     ProjectionDraws,
     read_projection,

@@ -33,8 +33,8 @@ from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.records import with_path_lengths
 from bevel.forest.task import Isolation
-from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections import Custom, Gaussian, Patches
 from bevel.projections.families import (
     ProjectionDraws,

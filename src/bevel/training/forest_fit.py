@@ -286,8 +286,10 @@ class TreePlan(Protocol):
     def of_micro_trees(self, n_rows: int) -> Ints32:
         """Number of the family of each tree of the micro-forests; empty if none are grown."""
 
-    def by_options(self, of_tree: Ints32) -> Iterator[tuple[TrainingOptions, Ints64]]:
-        """Options, and the positions of the trees that are grown with them."""
+    def by_options(
+        self, numbers: Ints64, of_tree: Ints32
+    ) -> Iterator[tuple[TrainingOptions, Ints64]]:
+        """Options, and the positions of the trees of some numbers that are grown with them."""
 
     def share(self, forests: MicroForests | None, target: TrainingTarget) -> TreeShares:
         """Share out the trees by the micro-forests, if there are any."""
@@ -464,7 +466,7 @@ class RowsInMemory(Rows[FlatForest]):
     ) -> FlatForest:
         """Grow trees, those of a family together."""
         prepared, parts, order, n_done = self.prepared, [], [], 0
-        for options, chosen in self._by_options(of_tree):
+        for options, chosen in self._by_options(numbers, of_tree):
             if min_samples_split is not None:
                 options = replace(options, min_samples_split=min_samples_split)
             part = (numbers[chosen], self.n_threads, progress.after(n_done))
@@ -476,11 +478,13 @@ class RowsInMemory(Rows[FlatForest]):
         forest = functools.reduce(join_forests, parts)
         return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
 
-    def _by_options(self, of_tree: Ints32) -> Iterable[tuple[TrainingOptions, Ints64]]:
+    def _by_options(
+        self, numbers: Ints64, of_tree: Ints32
+    ) -> Iterable[tuple[TrainingOptions, Ints64]]:
         """Options, and the positions of the trees that are grown with them."""
         if self.plan is not None:
-            return self.plan.by_options(of_tree)
-        return [(self.prepared.options, np.arange(len(of_tree)))]
+            return self.plan.by_options(numbers, of_tree)
+        return [(self.prepared.options, np.arange(len(numbers)))]
 
     def share(self, micro: FlatForest | None) -> TreeShares:
         """Share out the trees by the out-of-bag predictions of the micro-forests."""
