@@ -148,8 +148,7 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
     def _read_names(self, names: Sequence[str], reset: bool) -> None:
         """Store the names of the columns, or compare them with those of fit, if it saw any."""
         if reset:
-            self.n_features_in_ = len(names)
-            self.feature_names_in_ = np.array(names, dtype=object)
+            self._remember_columns(len(names), names)
             return
         seen = getattr(self, "feature_names_in_", None)
         alike = self.n_features_in_ == len(names) if seen is None else list(seen) == list(names)
@@ -160,6 +159,14 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
                 f"{len(names)} columns: {join_names(names)}. Use X.select to choose them."
             )
 
+    def _remember_columns(self, n_features: int, names: Sequence[str] | None) -> None:
+        """Store the number and names of the columns of a table that scikit-learn has not seen."""
+        self.n_features_in_ = n_features
+        if names is not None:
+            self.feature_names_in_ = np.array(names, dtype=object)
+        elif hasattr(self, "feature_names_in_"):
+            del self.feature_names_in_
+
     def __sklearn_tags__(self) -> Tags:
         """Tags of the tables that are accepted."""
         tags: Tags = super().__sklearn_tags__()
@@ -167,6 +174,16 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.sparse = True
         tags.input_tags.categorical = True
         return tags
+
+
+def refuse_arrays(y: Any, weight: Any) -> None:
+    """Raise if targets or weights are given in addition to a scanned table."""
+    for name, value in (("y", y), ("sample_weight", weight)):
+        if value is not None:
+            raise ValueError(
+                f"{name} must be None with a scanned table, which has its own; got "
+                f"{shorten(value)}. Pass it to scan, as target= or weight=."
+            )
 
 
 def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:

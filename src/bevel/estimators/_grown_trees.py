@@ -1,4 +1,4 @@
-"""Growth of the trees of estimators, and methods that read fitted trees, for any task."""
+"""Methods of fitted estimators that read their trees, for any task."""
 
 from __future__ import annotations
 
@@ -6,39 +6,30 @@ import copy
 import os
 import warnings
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.data.dataset import Dataset
 from bevel.estimators._base import TableEstimator, encode_rows, explained
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.files.model import StoredEstimator, save
-from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
+from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
-from bevel.forest.records import FamilyRecord, RotationRecord
 from bevel.forest.task import Task
-from bevel.projections.families import ProjectionDraws, TableShape
 from bevel.text.vocabulary import vocabulary_of
-from bevel.training.options import TrainingOptions
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget
 
 if TYPE_CHECKING:
     import onnx
-
-# Methods of fitted estimators that read their trees, for any task.
 
 # Fewer rows are predicted in less time than it takes to start a thread.
 FEW_ROWS = 32
@@ -293,55 +284,6 @@ def set_attributes(estimator: Any, task: Task) -> None:
     """Set the fitted attributes that tell the classes of a task."""
     for name, value in task.attributes.items():
         setattr(estimator, name, value)
-
-
-# Growth of the trees of an estimator, by one projection or by several families.
-
-
-@dataclass(frozen=True, eq=False)
-class PreparedFit:
-    """Encoded rows and resolved options of a fit.
-
-    Attributes
-    ----------
-    dataset : Dataset
-        Training rows, encoded.
-    target : TrainingTarget
-        Targets and weights of the training rows.
-    options : TrainingOptions
-        Parameters as numbers, resolved for the size of the table.
-    bags : Bags or None
-        How bags are drawn; None if the trees of an earlier fit have other bags.
-    values : mapping
-        Parameters by name, checked.
-    members : sequence of ProjectionDraws
-        The projections; empty with `projection="auto"`.
-    """
-
-    dataset: Dataset
-    target: TrainingTarget
-    options: TrainingOptions
-    bags: Bags | None
-    values: Mapping[str, Any]
-    members: Sequence[ProjectionDraws]
-
-
-class GrownForest(NamedTuple):
-    """Trees of a fit, and the record of how they were grown."""
-
-    forest: FlatForest
-    rotations: RotationRecord | None = None
-    families: FamilyRecord | None = None
-
-    def after(self, earlier: FlatForest) -> GrownForest:
-        """Return the forest of an earlier fit followed by these trees."""
-        return self._replace(forest=join_forests(earlier, self.forest))
-
-
-def shape_of(dataset: Dataset) -> TableShape:
-    n_rows, n_features = dataset.X.shape
-    n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-    return TableShape(n_rows, n_features - n_nominal, n_nominal)
 
 
 # Smaller versions of a fitted forest, made of some of its trees.

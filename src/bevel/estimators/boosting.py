@@ -24,24 +24,29 @@ from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     encode_rows,
     explained,
+    refuse_arrays,
     whole_or_not_at_all,
 )
 from bevel.estimators._boosted_trees import (
     FEATURES_STAGE,
     FIRST_STAGE,
+    OUTPUT_STATE,
     REFIT_STAGE,
+    ROW_STATE,
     BoostingWork,
+    ColumnNames,
     _additive,
     _record,
     _unless_interrupted,
     append_rows,
+    check_rows,
     check_validation,
     hold_out,
+    hold_out_by_number,
     validation_rows,
 )
 from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator, set_attributes
 from bevel.estimators.registry import savable
-from bevel.estimators.scanned import fit_boosting
 from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import AdditiveRowPredictor, SumOfTrees, add_some_trees, add_trees
 from bevel.forest.fitted_forest import FittedForest
@@ -61,6 +66,8 @@ from bevel.parameters.parameter import Parameter
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import combines_units, read_projection
 from bevel.scanning import ScannedTable
+from bevel.scanning.reading import read_columns
+from bevel.scanning.store import RowBytes, scratch_bytes
 from bevel.training.boosting import (
     EARLY_STOPPING_ROWS,
     MIN_ROWS_TO_HOLD_OUT,
@@ -76,6 +83,7 @@ from bevel.training.boosting import (
     boost,
     can_train_in_place,
     choose_validation_fraction,
+    code_bytes,
     constant_of_least_loss,
     is_clearly_better,
     read_scorer,
@@ -154,7 +162,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         if isinstance(X, ScannedTable):
-            fit_boosting(self, X, (y, sample_weight), (X_val, y_val, sample_weight_val))
+            refuse_arrays(y, sample_weight)
+            self._check_scanned(X_val, y_val, sample_weight_val)
+            self._fit_scanned(X)
             return self
         self._check_parameters(X_val, y_val, sample_weight_val)
         n_threads = count_threads(self.n_jobs)
@@ -174,12 +184,99 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             refits = False
         else:
             target, refits = self._hold_out(target, seed, hold_out)
-        constraints = self._constraints(table, dataset.encoding.levels)
         scorer = self._scorer(X, X_val, target)
-        options = self._options(table.n_rows, target.validates is not None, before, refits)
+        self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
+        return self
+
+    def _fit_scanned(self, scanned: ScannedTable) -> None:
+        """Grow the trees on a scanned table."""
+        self._check_parameters(None, None, None)
+        is_classifier = hasattr(self, "predict_proba")
+        with read_columns(
+            scanned,
+            regression=not is_classifier,
+            categorical_features=self.categorical_features,
+            scale=self._chosen_scale(),
+            class_weight=getattr(self, "class_weight", None),
+            n_threads=count_threads(self.n_jobs),
+            bar=bool(self.verbose),
+            row_bytes=self._row_bytes,
+        ) as read:
+            table, rows = read.table, read.rows
+            check_rows(table.n_rows)
+            self._remember_columns(table.n_features, read.names)
+            if read.classes is not None:
+                self.classes_, self.n_classes_ = read.classes, len(read.classes)
+            values = np.asarray(rows.target, dtype=np.float64)
+            target = BoostingTarget(self._checked_target(values), rows.weights, None)
+            scratch = partial(scratch_bytes, scanned.folder) if read.on_disk else None
+            dataset = Dataset(rows.X, table.has_nan, table.encoding, scratch)
+            seed = draw_seed(self.random_state)
+            target, refits = self._hold_out(target, seed, hold_out_by_number)
+            columns = ColumnNames(read.names, table.n_features)
+            self._fit_rows(dataset, target, table.n_rows, columns, refits, seed)
+
+    def _check_scanned(self, *validation: Any) -> None:
+        """Raise for validation rows and parameters that a scanned table does not support."""
+        for name, given in zip(("X_val", "y_val", "sample_weight_val"), validation, strict=True):
+            if given is not None:
+                raise ValueError(
+                    f"{name} must be None with a scanned table, of whose rows a share is held out; "
+                    "got a value. Leave it out, or fit rows that are in memory."
+                )
+        where = "with a scanned table"
+        if self.warm_start:
+            remedy = "Grow all iterations in one fit."
+            raise wrong_value("warm_start", f"False {where}", self.warm_start, remedy)
+        if self._scores():
+            remedy = "Leave it out: the loss decides when to stop."
+            raise wrong_value("scoring", f'"loss" {where}', self.scoring, remedy)
+        if callable(self.loss):
+            remedy = "Fit rows that are in memory."
+            raise wrong_value("loss", f"the name of a loss {where}", self.loss, remedy)
+
+    def _row_bytes(self, n_rows: int, levels: npt.NDArray[np.int32], n_classes: int) -> RowBytes:
+        """Bytes of a row of a scanned table during the fit."""
+        families = resolve_directions(self._members(), n_rows, levels, FeatureConstraints())
+        n_outputs = max(len(self._quantiles()), n_classes if n_classes > 2 else 1)
+        return RowBytes(
+            ROW_STATE + OUTPUT_STATE * n_outputs, sum(code_bytes(families, len(levels)))
+        )
+
+    def _fit_rows(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        n_rows: int,
+        columns: DescribedColumns,
+        refits: bool,
+        seed: int,
+        before: FittedForest | None = None,
+        scorer: ValidationScorer | None = None,
+    ) -> None:
+        """Grow the trees on encoded rows, in memory or in a mapped file.
+
+        Parameters
+        ----------
+        dataset, target
+            The rows, with validation rows among them.
+        n_rows : int
+            Number of rows, without validation rows that the user has given.
+        columns : DescribedColumns
+            Names of the columns.
+        refits : bool
+            Whether all rows are fitted again.
+        seed : int
+            Seed of the trees.
+        before : FittedForest or None, default=None
+            Model of an earlier fit that this one adds trees to.
+        scorer : ValidationScorer or None, default=None
+            Scorer that decides when to stop; None: the loss.
+        """
+        constraints = self._constraints(columns, dataset.encoding.levels)
+        options = self._options(n_rows, target.validates is not None, before, refits)
         work = BoostingWork(dataset, target, constraints, options, seed, before, scorer)
         self._fit_in_stages(work, refits)
-        return self
 
     def _constraints(
         self, columns: DescribedColumns, levels: npt.NDArray[np.int32]

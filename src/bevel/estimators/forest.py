@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABCMeta
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -14,63 +16,35 @@ from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
-from bevel.data.row_numbers import warn_of_row_numbers
-from bevel.data.row_weights import read_weights, weights_of_classes
-from bevel.data.scaling import automatic_scale
-from bevel.data.tables import Table
 from bevel.data.target import (
-    OutputColumns,
-    read_labels,
-    read_numbers,
-    read_output_labels,
-    read_output_numbers,
-    read_output_weights,
-    refused_with_outputs,
     split_outputs,
 )
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     copy_with,
     encode_rows,
+    refuse_arrays,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import (
-    GrownForest,
-    PreparedFit,
-    TreeEstimator,
-    keep_trees,
-    set_attributes,
-    shape_of,
-)
+from bevel.estimators._grown_trees import TreeEstimator, keep_trees, set_attributes
 from bevel.estimators.registry import savable
-from bevel.estimators.scanned import fit_scanned
 from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
-from bevel.forest.bags import Bags
-from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
-from bevel.forest.leaf_rows import collect_leaf_rows
-from bevel.forest.predictor import PackedPredictor
-from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import (
     LeafTargets,
     conditional_quantiles,
     interval_levels,
-    join_targets,
     keep_targets,
     read_levels,
 )
 from bevel.forest.records import FamilyRecord
 from bevel.forest.task import Classification, Regression, SeveralOutputs, Task
 from bevel.forest.training_rows import (
-    OutOfBag,
     leaf_rows_of,
-    out_of_bag_blocks,
     out_of_bag_rows,
-    predict_out_of_bag,
 )
 from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.forest_parameters import (
@@ -82,25 +56,35 @@ from bevel.parameters.forest_parameters import (
 from bevel.parameters.parameter import Integer, Parameter
 from bevel.projections.families import (
     ProjectionDraws,
-    combines_units,
     read_projection,
-    tuned_out_of_bag,
 )
 from bevel.scanning import ScannedTable
-from bevel.training.automatic import SHARED_SCALE, Grower, grow_families, grow_more, plan_families
+from bevel.scanning.reading import ReadTable, read_blocks
+from bevel.training.blocks import (
+    RowsInBlocks,
+    WorkSpace,
+    check_blocks_support,
+    members_over_blocks,
+)
+from bevel.training.forest_fit import (
+    FitRequest,
+    FitResult,
+    PreparedFit,
+    RowsInMemory,
+    TreePlan,
+    fit_forest,
+    prepare,
+    scale_for,
+)
 from bevel.training.options import (
-    TrainingOptions,
     check_combinations,
-    check_counts,
-    check_directions,
     draw_seed,
     draws_bags,
-    read_constraints,
-    resolve_options,
+    is_regression,
 )
 from bevel.training.progress import Callback, Progress
+from bevel.training.targets import ClassTargets, NumberTargets, TargetKind
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget, train
 
 # Base of the classifier and the regressor: parameters and tables checked, training called.
 
@@ -111,27 +95,13 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    _target_kind: ClassVar[TargetKind]
     n_estimators: int
     verbose: int
     callback: Callback | None
     _out_of_bag_name: ClassVar[str] = "oob_prediction_"
-    _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
     _fitted: FittedForest
     n_outputs_: int
-
-    @abstractmethod
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        """Check y and the weights, and set the attributes that depend on them."""
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        """Set the attributes that hold out-of-bag estimates."""
-        task = self._fitted.task
-        setattr(self, self._out_of_bag_name, task.split(estimates.predictions))
-        metric = self.oob_score if callable(self.oob_score) else task.score
-        truth = task.labels_of(target.values_by_output)
-        self.oob_score_ = estimates.score(metric, truth, task.decode)
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -161,15 +131,51 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         for name in OF_OUT_OF_BAG:  # left by an earlier fit
             self.__dict__.pop(name, None)
         if isinstance(X, ScannedTable):
-            fit_scanned(self, X, y, sample_weight)
+            refuse_arrays(y, sample_weight)
+            self._fit_over_blocks(partial(read_blocks, X, bar=bool(self.verbose)))
             return self
         values, members = self._checked_parameters()
         n_threads = count_threads(self.n_jobs)
         before = self._trees_to_keep()
-        prepared = self._prepare((X, y, sample_weight), values, members, before)
-        grown = self._grow(prepared, before, n_threads)
-        self._finish(prepared, grown, before, n_threads)
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
+        table = self._read(X, y, reset=before is None)
+        request = FitRequest(values, members, self._target_kind, seed)
+        training = (table, self._names_of_columns(), y, sample_weight)
+        prepared = prepare(request, *training, n_threads, before)
+        self._describe_target(prepared.target.task)
+        rows = RowsInMemory(prepared, self._plan_of(prepared), n_threads)
+        self._finish(fit_forest(rows, self.n_estimators, self._progress))
         return self
+
+    def _fit_over_blocks(
+        self, read_table: Callable[..., AbstractContextManager[ReadTable]]
+    ) -> None:
+        """Grow the forest over blocks of rows.
+
+        Parameters
+        ----------
+        read_table : callable
+            Reads the table; see `bevel.scanning.reading.read_blocks` for its arguments.
+        """
+        values, members = self._checked_parameters()
+        members = members or members_over_blocks()
+        check_blocks_support(values, members)
+        n_threads = count_threads(self.n_jobs)
+        with read_table(
+            regression=is_regression(values["criterion"]),
+            categorical_features=values["categorical_features"],
+            scale=scale_for(values["scale"], members),
+            class_weight=values.get("class_weight"),
+            n_threads=n_threads,
+        ) as read:
+            self._remember_columns(read.table.n_features, read.names)
+            task = Regression() if read.classes is None else Classification(read.classes)
+            self._describe_target(task)
+            request = FitRequest(values, members, self._target_kind, draw_seed(self.random_state))
+            space = WorkSpace(read.shares.numbers, read.shares.rows)
+            names = self._names_of_columns()
+            rows = RowsInBlocks(request, read.blocks, read.table, names, task, space, n_threads)
+            self._finish(fit_forest(rows, self.n_estimators, self._progress))
 
     def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[ProjectionDraws]]:
         """Parameters of a fit, checked singly and together, and the projections among them."""
@@ -180,121 +186,22 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         self._check_combinations(values, members)
         return values, members
 
-    def _prepare(
-        self,
-        training: tuple[Any, Any, Any],
-        values: Mapping[str, Any],
-        members: Sequence[ProjectionDraws],
-        before: FittedForest | None,
-        seed: int | None = None,
-    ) -> PreparedFit:
-        """Read and encode the training rows (X, y and weights), and resolve the options.
-
-        The seed is drawn from `random_state` unless it is given.
-        """
-        X, y, sample_weight = training
-        table = self._read(X, y, reset=before is None)
-        target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
-        self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
-        dataset = self._dataset(table, members, before, target.weights)
-        if before is None:
-            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
-        if seed is None:
-            seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
-        options = resolve_options(values, members, shape_of(dataset), seed)
-        options = _constrained(options, values, members, table, dataset, target)
-        bags = self._bags(options, table.n_rows, before)
-        return PreparedFit(dataset, target, options, bags, values, members)
-
-    def _finish(
-        self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
-    ) -> None:
-        """Set the trees, and the attributes that depend on the training rows."""
-        self._remember(prepared, grown, before, n_threads)
-        if self._needs_out_of_bag(prepared, grown.families is not None):
-            arguments = (self._fitted, prepared.dataset.X, n_threads, prepared.target.weights)
-            if self.oob_score:
-                self._use_out_of_bag(predict_out_of_bag(*arguments), prepared)
-                return
-            # Only the power depends on the estimates, which need not all be in memory at once.
-            power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
-            self._raise_to(power)
-
-    def _remember(
-        self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
-    ) -> None:
-        """Set the fitted forest, before out-of-bag predictions are used."""
-        dataset, target, options = prepared.dataset, prepared.target, prepared.options
-        values, forest = prepared.values, grown.forest
-        self._fitted = FittedForest(
-            predictor=PackedPredictor(forest),
-            encoding=dataset.encoding,
-            feature_names=self._names_of_columns(),
-            task=self._task_of(target),
-            aggregation=MeanOfTrees(hard=values.get("voting") == "hard"),
-            provenance=Provenance(
-                seed=options.seed,
-                bags=prepared.bags,
-                class_weight=values.get("class_weight"),
-                tuned_out_of_bag=tuned_out_of_bag(prepared.members),
-                rotations=grown.rotations,
-                families=grown.families,
-            ),
-            targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-        )
-
-    def _take_task(self, task: Task) -> None:
-        """Set the attributes of a task; raises if trees of an earlier fit are kept and differ."""
-        if self._trees_are_kept():
-            task.check_same(self._fitted.task)
+    def _describe_target(self, task: Task) -> None:
+        """Set the attributes that describe the target."""
+        self.n_outputs_ = task.n_outputs
         set_attributes(self, task)
 
-    @abstractmethod
-    def _task_of(self, target: TrainingTarget) -> Task:
-        """What the forest predicts."""
+    def _plan_of(self, prepared: PreparedFit) -> TreePlan | None:
+        """Plan of what shares the trees of a fit; None if nothing does."""
+        return prepared.plan()
 
-    def _raise_to(self, power: float) -> None:
-        """Set the power of the probabilities."""
-        aggregation = MeanOfTrees(self._fitted.aggregation.hard, power)
-        self._fitted = replace(self._fitted, aggregation=aggregation)
-
-    def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether out-of-bag predictions are needed; families: whether families share the trees."""
-        return self.oob_score or self._calibrates(prepared, families)
-
-    def _calibrates(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether the power of the probabilities is to be chosen."""
-        values, bags = prepared.values, prepared.bags
-        how = values.get("calibration")
-        if prepared.target.outputs is not None:  # "power" has been refused before
-            return False
-        if how == "auto":
-            leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)
-            votes = values.get("voting") == "hard"  # probabilities are shares of votes
-            return families and leaves_out and not votes
-        return how is not None
-
-    def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
-        """Choose the power of the probabilities, and set out-of-bag estimates."""
-        target = prepared.target
-        if self._calibrates(prepared, self._fitted.provenance.families is not None):
-            power = self._power_of(estimates.blocks(), target)
-            raise_to_power(estimates.predictions, power)
-            self._raise_to(power)
-        if self.oob_score:
-            estimates.warn_of_unknown()
-            self._set_out_of_bag(estimates, target)
-
-    def _power_of(
-        self,
-        blocks: Iterable[tuple[slice, OutOfBag]],  # noqa: ARG002
-        target: TrainingTarget,  # noqa: ARG002
-    ) -> float:
-        """The power of the probabilities; 1 in regression, which has none.
-
-        blocks: out-of-bag estimates of consecutive rows.
-        """
-        return 1.0
+    def _finish(self, result: FitResult) -> None:
+        """Set the fitted forest, and the out-of-bag estimates if there are any."""
+        self._fitted = result.fitted
+        if result.estimates is not None:
+            predictions = self._fitted.task.split(result.estimates.predictions)
+            setattr(self, self._out_of_bag_name, predictions)
+            self.oob_score_ = result.score
 
     @property
     def families_(self) -> FamilyRecord:
@@ -325,110 +232,6 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         """Raise if parameters contradict each other, regardless of the data."""
         check_combinations(values, members)
 
-    def _dataset(
-        self,
-        table: Table,
-        members: Sequence[ProjectionDraws],
-        before: FittedForest | None,
-        weights: Floats | None,
-    ) -> Dataset:
-        n_threads = count_threads(self.n_jobs)
-        if before is not None:
-            return encode_dataset(table, before.encoding, n_threads)
-        scale = self._scale_for(members)
-        counted = None if weights is None or weights.all() else weights > 0.0
-        return learn_dataset(table, self.categorical_features, scale, n_threads, counted)
-
-    def _scale_for(self, members: Sequence[ProjectionDraws]) -> str | None:
-        if self.scale != "auto":
-            return self.scale  # type: ignore[no-any-return]
-        if not members:
-            return SHARED_SCALE
-        return automatic_scale(combines_units(members))
-
-    def _bags(
-        self, options: TrainingOptions, n_rows: int, before: FittedForest | None
-    ) -> Bags | None:
-        """How bags are drawn; None if the trees of an earlier fit have other bags."""
-        bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
-        if before is None or before.provenance.bags == bags:
-            return bags
-        calibrates = getattr(self, "calibration", None) == "power"
-        if self.oob_score or calibrates:
-            asked, off = ("calibration", None) if calibrates else ("oob_score", False)
-            # Out-of-bag estimates draw the bags of all trees again, which must be drawn in one way.
-            known = before.provenance.bags
-            old = known and (known.n_rows, known.size, known.replace)
-            raise ValueError(
-                f"{asked} with warm_start needs the same number of rows, max_samples and replace "
-                f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
-                f"replace). Keep them, or set {asked}={off}."
-            )
-        return None
-
-    def _targets_to_keep(
-        self,
-        forest: FlatForest,  # noqa: ARG002
-        dataset: Dataset,  # noqa: ARG002
-        target: TrainingTarget,  # noqa: ARG002
-        options: TrainingOptions,  # noqa: ARG002
-        before: FittedForest | None,  # noqa: ARG002
-        n_threads: int,  # noqa: ARG002
-    ) -> LeafTargets | None:
-        """Training targets of the leaves, if they are requested."""
-        return None
-
-    def _grow(
-        self, prepared: PreparedFit, before: FittedForest | None, n_threads: int
-    ) -> GrownForest:
-        """The forest of this fit: the earlier trees, and the new ones."""
-        dataset, target, options = prepared.dataset, prepared.target, prepared.options
-        n_before = 0 if before is None else before.forest.n_trees
-        trees = range(n_before, self.n_estimators)
-        if before is not None and not len(trees):
-            known = before.provenance
-            return GrownForest(before.forest, known.rotations, known.families)
-        if options.families == ():
-            return self._grow_families(dataset, target, options, before, n_threads)
-        grown = self._train(dataset, target, options, trees, n_threads)
-        return grown if before is None else grown.after(before.forest)
-
-    def _train(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        trees: range,
-        n_threads: int,
-    ) -> GrownForest:
-        return GrownForest(train(dataset, target, options, trees, n_threads, self._progress(trees)))
-
-    def _grow_families(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> GrownForest:
-        """Grow trees of several families: `projection="auto"`."""
-        hard = getattr(self, "voting", "soft") == "hard"
-        plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
-        grower = Grower(dataset, target, plan.options, n_threads)
-        if before is None:
-            forest, record = grow_families(grower, plan, self._progress)
-            return GrownForest(forest, families=record)
-        if before.provenance.families is None:
-            raise ValueError(
-                'warm_start with projection="auto" needs trees of an earlier fit with '
-                'projection="auto", whose families go on; got trees of another projection. Keep '
-                "the projection, or set warm_start=False."
-            )
-        trees = range(before.forest.n_trees, self.n_estimators)
-        more = (before.provenance.families, trees, self._progress(trees))
-        forest, record = grow_more(grower, before.forest, *more)
-        return GrownForest(forest, families=record)
-
     def _progress(self, trees: range, label: str = "growing trees") -> Progress:
         """Progress report of the trees of a fit."""
         show = bool(self.verbose)
@@ -456,7 +259,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             trees are a selection, `warm_start` cannot add to them; it has no out-of-bag estimates.
         """
         check_is_fitted(self)
-        self.fitted_forest_.check_one_output("prune_trees")
+        self.fitted_forest_.task.check_one_output("prune_trees")
         self._check_budget(n_trees)
         fitted = self.fitted_forest_.in_memory()
         rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
@@ -474,13 +277,14 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
     def _warm_start_seed(self) -> int:
         """Seed of the existing trees; raises if new trees could repeat some of them."""
-        if self._fitted.provenance.seed is None:
+        seed = self._fitted.provenance.seed
+        if seed is None:
             raise ValueError(
                 "warm_start needs all trees of the seed up to some number, to go on from there; "
                 "got some of them, chosen by prune_trees. Grow first and prune last, or set "
                 "warm_start=False."
             )
-        return self._fitted.provenance.seed
+        return seed
 
     @property
     def output_names_(self) -> tuple[str, ...]:
@@ -525,9 +329,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(single, name, getattr(self, name))
-        single.n_outputs_ = 1
         single._fitted = fitted.output(k)
-        set_attributes(single, single._fitted.task)
+        single._describe_target(single._fitted.task)
         return single  # type: ignore[no-any-return]
 
     @property
@@ -541,58 +344,16 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]
         return np.array(each)
 
-    def _split(self, y: Any) -> OutputColumns | None:
-        """The outputs of y if there are several and the estimator takes them."""
-        return split_outputs(y) if self._takes_outputs else None
-
     def __sklearn_tags__(self) -> Tags:
         """Add tags of the targets that are accepted."""
         tags: Tags = super().__sklearn_tags__()
-        if self._takes_outputs:
+        if self._target_kind.several_outputs:
             # Absolute error and Poisson deviance support one output only.
             of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
             tags.target_tags.multi_output = not of_one
             if tags.classifier_tags is not None:
                 tags.classifier_tags.multi_label = True
         return tags
-
-
-def _constrained(
-    options: TrainingOptions,
-    values: Mapping[str, Any],
-    members: Sequence[ProjectionDraws],
-    table: Table,
-    dataset: Dataset,
-    target: TrainingTarget,
-) -> TrainingOptions:
-    """Options with the constraints of the estimator; raises if they cannot be satisfied."""
-    monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
-    if monotonic_cst is None and interaction_cst is None:
-        return options
-    levels = dataset.encoding.levels
-    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
-    if constraints.monotone and target.outputs is not None:
-        remedy = "Leave it out, or fit one forest per output."
-        raise refused_with_outputs("monotonic_cst", monotonic_cst, "None", remedy)
-    constraints.check_classes(0 if target.outputs is not None else target.n_classes)
-    check_directions(constraints, members, options.families, levels)
-    return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
-
-
-def _targets_of(
-    forest: FlatForest,
-    dataset: Dataset,
-    target: TrainingTarget,
-    options: TrainingOptions,
-    first_tree: int,
-    n_threads: int,
-) -> LeafTargets:
-    X = np.ascontiguousarray(dataset.X)
-    bags = Bags(len(X), options.bag_size, options.replace, options.seed)
-    leaf_rows = collect_leaf_rows(
-        forest, X, bags, first_tree=first_tree, weights=target.weights, n_threads=n_threads
-    )
-    return keep_targets(leaf_rows, target.values, target.weights)
 
 
 @savable
@@ -638,6 +399,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    _target_kind: ClassVar[TargetKind] = ClassTargets()
     _out_of_bag_name: ClassVar[str] = "oob_decision_function_"
     classes_: Any  # with several outputs these are lists
     n_classes_: Any
@@ -788,35 +550,6 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         """
         return self._fitted.task.score(y, self.predict(X), sample_weight)
 
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        given = self._split(y)
-        if given is not None:
-            return self._read_outputs(given, sample_weight, n_rows, draws_bags)
-        classes, codes = read_labels(y, n_rows)
-        self._take_task(Classification(classes))
-        weights = read_weights(
-            sample_weight, weights_of_classes(self.class_weight, draws_bags), classes[codes], n_rows
-        )
-        return TrainingTarget(codes, len(classes), weights)
-
-    def _read_outputs(
-        self, given: OutputColumns, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        if self.calibration == "power":
-            remedy = "Leave it out, or calibrate single outputs with scikit-learn."
-            raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
-        classes, codes = read_output_labels(given, n_rows)
-        outputs = SeveralOutputs(given.names, tuple(classes))
-        self._take_task(outputs)
-        class_weight = weights_of_classes(self.class_weight, draws_bags)
-        weights = read_output_weights(sample_weight, class_weight, classes, codes)
-        return TrainingTarget(codes, outputs.n_classes, weights, outputs)
-
-    def _task_of(self, target: TrainingTarget) -> Task:
-        return target.outputs or Classification(self.classes_)
-
     @property
     def fitted_forest_(self) -> FittedForest:
         """The fitted forest as files, exports and analysis read it."""
@@ -824,15 +557,6 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         if fitted.aggregation.hard == hard:
             return fitted
         return replace(fitted, aggregation=MeanOfTrees(hard, fitted.aggregation.power))
-
-    def _power_of(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
-        losses, knowns = [], []
-        for rows, estimates in blocks:
-            known = estimates.known
-            losses.append(power_losses(estimates.predictions[known], target.values[rows][known]))
-            knowns.append(known)
-        weights = None if target.weights is None else target.weights[np.concatenate(knowns)]
-        return power_of_least_loss(np.concatenate(losses, axis=1), weights)
 
 
 @savable
@@ -871,6 +595,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+    _target_kind: ClassVar[TargetKind] = NumberTargets()
     keep_targets: bool
 
     def __init__(
@@ -952,32 +677,6 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         """
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
-
-    def _task_of(self, target: TrainingTarget) -> Task:
-        return target.outputs or Regression()
-
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
-    ) -> TrainingTarget:
-        self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
-        weights = read_weights(sample_weight, None, None, n_rows)
-        given = self._split(y)
-        outputs = None if given is None else SeveralOutputs(given.names, None)
-        self._take_task(outputs or Regression())
-        if given is not None:
-            if self.keep_targets:
-                remedy = "Pass X_train and y_train to predict_quantiles instead."
-                raise refused_with_outputs("keep_targets", True, "False", remedy)
-            if self.criterion != "squared_error":
-                required = '"squared_error"'
-                remedy = "Fit one forest per output."
-                raise refused_with_outputs("criterion", self.criterion, required, remedy)
-            values = read_output_numbers(given, n_rows)
-            return TrainingTarget(values, 0, weights, outputs)
-        values = read_numbers(y, n_rows)
-        if self.criterion == "poisson":
-            check_counts(values, weights)
-        return TrainingTarget(values, 0, weights)
 
     def predict_quantiles(
         self,
@@ -1111,30 +810,3 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
                 "keep_targets=True, or pass X_train and y_train, the rows of the fit."
             )
         return targets
-
-    def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
-        """Raise if targets are to be kept and an earlier fit has not kept its own."""
-        if self.keep_targets and before is not None and before.targets is None:
-            raise ValueError(
-                "keep_targets=True with warm_start needs the targets of the trees there are; got "
-                "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
-            )
-
-    def _targets_to_keep(
-        self,
-        forest: FlatForest,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> LeafTargets | None:
-        if not self.keep_targets:
-            return None
-        earlier = None if before is None else before.kept_targets
-        n_before = 0 if before is None else before.forest.n_trees
-        if forest.n_trees == n_before:
-            return earlier
-        grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
-        targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
-        return targets if earlier is None else join_targets(earlier, targets)

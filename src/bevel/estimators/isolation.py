@@ -22,7 +22,7 @@ from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import (
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator, shape_of
+from bevel.estimators._grown_trees import TreeEstimator
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
@@ -43,6 +43,7 @@ from bevel.projections.families import (
     read_projection,
     resolve_families,
 )
+from bevel.training.forest_fit import shape_of
 from bevel.training.options import TrainingOptions, draw_seed, warn_of_few_rows
 from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads

@@ -10,9 +10,8 @@ import numpy.typing as npt
 from sklearn.utils import Tags
 
 from bevel._types import Floats, Ints32
-from bevel.data.row_weights import read_weights
-from bevel.data.survival import SurvivalTarget, read_survival, survival_array
-from bevel.errors import shorten, wrong_value
+from bevel.data.survival import read_survival
+from bevel.errors import wrong_value
 from bevel.estimators._base import encode_rows
 from bevel.estimators.forest import ObliqueForest
 from bevel.estimators.registry import savable
@@ -25,15 +24,14 @@ from bevel.forest.survival import (
     read_times,
     survival_task,
 )
-from bevel.forest.task import Survival, Task
-from bevel.forest.training_rows import OutOfBag
+from bevel.forest.task import Survival
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
 from bevel.projections.families import AUTOMATIC, ProjectionDraws
 from bevel.scanning import ScannedTable
 from bevel.training.progress import Callback
+from bevel.training.targets import SurvivalTargets, TargetKind
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget
 
 # The oblique survival forest.
 
@@ -77,6 +75,7 @@ class ObliqueSurvivalForest(ObliqueForest):
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = SURVIVAL_PARAMETERS
+    _target_kind: ClassVar[TargetKind] = SurvivalTargets()
     _estimator_type = "survival"
     n_jobs: int | None
     _fitted: FittedForest
@@ -250,40 +249,6 @@ class ObliqueSurvivalForest(ObliqueForest):
                 f"cause; got criterion={values['criterion']!r}. Change one of them."
             )
 
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
-    ) -> TrainingTarget:
-        target = read_survival(y, n_rows, needs_event=True, competing=self.competing_risks)
-        weights = read_weights(sample_weight, None, None, n_rows)
-        found = TrainingTarget(target.time, 0, weights, survival=target)
-        counted = found.counted_survival
-        assert counted is not None
-        if not counted.event.any():
-            raise ValueError(
-                "y must have a row of weight above 0 whose event was seen; got events of weight 0 "
-                "only. Check sample_weight."
-            )
-        if self._trees_are_kept():
-            _check_same_times(self._times, counted)
-        return found
-
-    def _task_of(self, target: TrainingTarget) -> Task:
-        truth = target.counted_survival
-        assert truth is not None
-        counted = slice(None) if target.weights is None else target.weights > 0.0
-        return Survival(truth.event_times, float(truth.time[counted].max()), truth.n_causes)
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        self.oob_prediction_ = estimates.predictions[:, 0]
-        truth = target.survival
-        assert truth is not None
-        y: Any = truth
-        metric: Callable[..., float] = concordance
-        if callable(self.oob_score):
-            event = truth.event if truth.cause is None else truth.cause
-            metric, y = self.oob_score, survival_array(truth.time, event, truth.entry)
-        self.oob_score_ = estimates.score(metric, y, np.ravel)
-
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.target_tags.required = True
@@ -429,13 +394,3 @@ class ObliqueSurvivalForest(ObliqueForest):
 def default_projection() -> list[Any]:
     """Projections that `projection="auto"` stands for."""
     return ["cox", "pls", ("sparse", "sqrt"), "axis"]
-
-
-def _check_same_times(record: Survival, target: SurvivalTarget) -> None:
-    """Raise unless the event times are those of the earlier trees, whose leaves refer to them."""
-    if not np.array_equal(record.event_times, target.event_times):
-        raise ValueError(
-            "warm_start needs the event times of the earlier fit, which leaves refer to; got "
-            f"others ({shorten(target.event_times[:3].tolist())}, ...). Pass the same y, or set "
-            "warm_start=False."
-        )
