@@ -454,8 +454,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         )
 
     def _warm_start_seed(self, before: FittedForest) -> int:
-        assert before.seed is not None  # boosting never selects trees
-        return before.seed
+        seed = before.provenance.seed
+        assert seed is not None  # boosting never selects trees
+        return seed
 
     def _record(self, fitted: BoostingFit, before: FittedForest | None) -> BoostingRecord:
         """The learning curve: minus the loss after each iteration, earlier fits included."""

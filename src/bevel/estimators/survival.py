@@ -10,7 +10,6 @@ import numpy.typing as npt
 from sklearn.utils import Tags
 
 from bevel._types import Floats, Ints32
-from bevel.data.survival import read_survival
 from bevel.errors import wrong_value
 from bevel.estimators._base import encode_rows
 from bevel.estimators.forest import ObliqueForest
@@ -206,7 +205,7 @@ class ObliqueSurvivalForest(ObliqueForest):
                 "sample_weight", "None: pairs of rows have no weights", "weights", "Leave it out."
             )
         risk = self.predict(X)
-        target = read_survival(y, len(risk), competing=self.n_causes_ > 1)
+        target = self._times.read_times(y, len(risk))
         return concordance(target, risk)
 
     @property

@@ -17,7 +17,7 @@ from scipy.special import digamma
 from sklearn.metrics import accuracy_score, r2_score
 
 from bevel._types import Array, Floats, Ints32, Ints64, Target
-from bevel.data.survival import SurvivalTarget
+from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.data.target import read_labels, read_numbers, split_outputs
 from bevel.errors import (
     ModelFileError,
@@ -66,6 +66,8 @@ class Task:
         Name of what `predict` returns, in the middle of a sentence.
     error_name : str
         Name of the mean loss of predictions.
+    mean_of_leaves : str
+        Description of the mean of the leaf values of a row.
     """
 
     name: ClassVar[str]
@@ -73,6 +75,7 @@ class Task:
     model: ClassVar[str]
     output_name: ClassVar[str] = "prediction"
     error_name: ClassVar[str] = "mean squared error"
+    mean_of_leaves: ClassVar[str] = "the predicted value"
 
     @property
     def classes(self) -> Array | None:
@@ -446,6 +449,7 @@ class Survival(Task):
     noun = "risk"
     model = "a survival forest"
     output_name = "risk"
+    mean_of_leaves = "the risk: higher for earlier events"
 
     event_times: Floats
     last_time: float
@@ -468,6 +472,10 @@ class Survival(Task):
             "times. Use the functions of bevel.analysis for survival forests, such as "
             'survival_scores and importance(kind="permutation").'
         )
+
+    def read_times(self, y: Any, n_rows: int, needs_event: bool = False) -> SurvivalTarget:
+        """Right-censored times, with the causes of events if they compete."""
+        return read_survival(y, n_rows, needs_event=needs_event, competing=self.n_causes > 1)
 
     def numbers_of(self, target: SurvivalTarget) -> Ints64:
         """Number of the entry of leaves that is the event of each row; -1 if there is none."""
@@ -504,6 +512,7 @@ class Isolation(Task):
     name = "isolation"
     noun = "score"
     model = "an isolation forest"
+    mean_of_leaves = "the mean path length: shorter for outliers"
 
     n_samples: int
     offset: float

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Array, Floats, Ints32, Target
 from bevel.data.row_weights import read_weights, weights_of_classes
-from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.data.survival import SurvivalTarget
 from bevel.data.target import (
     read_output_labels,
     read_output_weights,
@@ -159,7 +159,7 @@ def _leaf_rows_of_times(
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """Return the training rows of a survival forest in their leaves; the targets are times."""
     bags, forest = known_bags(fitted, caller), fitted.forest
-    target = read_survival(y, len(X), competing=task.n_causes > 1)
+    target = task.read_times(y, len(X))
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
     weights = read_weights(sample_weight, None, None, len(X))

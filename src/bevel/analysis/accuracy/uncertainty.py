@@ -367,7 +367,7 @@ def _are_training_rows(
     """Whether rows are those of the fit, judged by bags or by the given rows of the fit."""
     if X_train is not None:
         return np.array_equal(encoded, analysed.encode(X_train), equal_nan=True)
-    if y is None or analysed.fitted.bags is None:
+    if y is None or analysed.fitted.provenance.bags is None:
         return False
     try:
         training_rows_of(analysed.fitted, encoded, y, analysed.caller)

@@ -24,7 +24,7 @@ from bevel.analysis.survival.metrics import (
     kaplan_meier,
 )
 from bevel.data.row_weights import read_weights
-from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
 from bevel.forest.survival import concordance_and_error, curves, read_times, survival_task
 from bevel.forest.training_rows import survival_rows_of
@@ -311,7 +311,7 @@ def read_rows(
     """Times and events of rows, their leaves, -1 where a tree does not count, and their kind."""
     record = survival_task(analysed.fitted, analysed.caller)
     rows = analysed.encode(X)
-    target = read_survival(y, len(rows), competing=record.n_causes > 1)
+    target = record.read_times(y, len(rows))
     weights = read_weights(sample_weight, None, None, len(rows))
     out, row_kind = rows_out_of_bag(analysed, rows, target, out_of_bag, weights)
     if sample_weight is not None and row_kind == "new":
