@@ -58,8 +58,8 @@ def _n_classes(estimator: Any) -> int:
 
 
 def _n_quantiles(estimator: Any) -> int:
-    additive = estimator.fitted_forest_.additive
-    return additive.n_outputs if additive is not None and additive.link == "sorted" else 0
+    aggregation = estimator.fitted_forest_.aggregation
+    return aggregation.n_outputs if aggregation.sorts else 0
 
 
 class CModels:

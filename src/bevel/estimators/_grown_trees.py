@@ -24,6 +24,7 @@ from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
+from bevel.forest.task import Task
 from bevel.text.vocabulary import vocabulary_of
 from bevel.training.threads import count_threads
 
@@ -198,9 +199,9 @@ class TreeEstimator(TableEstimator):
         """The forest for servers: no checks, any thread; see `RowPredictor`."""
         self.verify()  # a mapped file must not be walked without checks
         fitted = self.fitted_forest_
-        fitted.check_one_output("predictor_")
-        reading = fitted.encoding.reading
-        return RowPredictor(fitted.packed_predictor, reading, fitted.hard, fitted.power)
+        fitted.task.check_one_output("predictor_")
+        how = fitted.aggregation
+        return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
@@ -277,6 +278,12 @@ class TreeEstimator(TableEstimator):
                 stacklevel=4,
             )
         return self._fitted
+
+
+def set_attributes(estimator: Any, task: Task) -> None:
+    """Set the fitted attributes that tell the classes of a task."""
+    for name, value in task.attributes.items():
+        setattr(estimator, name, value)
 
 
 # Smaller versions of a fitted forest, made of some of its trees.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
+from abc import ABCMeta
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import replace
@@ -12,7 +12,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -27,14 +26,13 @@ from bevel.estimators._base import (
     refuse_arrays,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator, keep_trees
+from bevel.estimators._grown_trees import TreeEstimator, keep_trees, set_attributes
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.importance import gain_importances
-from bevel.forest.outputs import all_right, labels_of_outputs
 from bevel.forest.quantiles import (
     LeafTargets,
     conditional_quantiles,
@@ -100,12 +98,9 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     n_estimators: int
     verbose: int
     callback: Callback | None
+    _out_of_bag_name: ClassVar[str] = "oob_prediction_"
     _fitted: FittedForest
     n_outputs_: int
-
-    @abstractmethod
-    def _set_out_of_bag(self, predictions: Floats) -> None:
-        """Set the attribute that holds out-of-bag predictions."""
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -192,7 +187,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
     def _describe_target(self, task: Task) -> None:
         """Set the attributes that describe the target."""
-        self.n_outputs_ = len(task) if isinstance(task, SeveralOutputs) else 1
+        self.n_outputs_ = task.n_outputs
+        set_attributes(self, task)
 
     def _plan_of(self, prepared: PreparedFit) -> TreePlan | None:
         """Plan of what shares the trees of a fit; None if nothing does."""
@@ -202,13 +198,14 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         """Set the fitted forest, and the out-of-bag estimates if there are any."""
         self._fitted = result.fitted
         if result.estimates is not None:
-            self._set_out_of_bag(result.estimates.predictions)
+            predictions = self._fitted.task.split(result.estimates.predictions)
+            setattr(self, self._out_of_bag_name, predictions)
             self.oob_score_ = result.score
 
     @property
     def families_(self) -> FamilyRecord:
         """The families that share the trees, with their out-of-bag errors; for "auto" only."""
-        families = self.fitted_forest_.families
+        families = self.fitted_forest_.provenance.families
         if families is None:
             raise AttributeError(
                 'families_ is an attribute of forests with projection="auto", whose families share '
@@ -261,11 +258,12 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             trees are a selection, `warm_start` cannot add to them; it has no out-of-bag estimates.
         """
         check_is_fitted(self)
-        self.fitted_forest_.check_one_output("prune_trees")
+        self.fitted_forest_.task.check_one_output("prune_trees")
         self._check_budget(n_trees)
         fitted = self.fitted_forest_.in_memory()
         rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
-        errors = pair_errors(fitted.packed_predictor, rows, count_threads(self.n_jobs), fitted.hard)
+        n_threads, hard = count_threads(self.n_jobs), fitted.aggregation.hard
+        errors = pair_errors(fitted.packed_predictor, rows, n_threads, hard)
         return keep_trees(self, best_subset(errors, n_trees))
 
     def _check_budget(self, n_trees: object) -> None:
@@ -278,19 +276,20 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
     def _warm_start_seed(self) -> int:
         """Seed of the existing trees; raises if new trees could repeat some of them."""
-        if self._fitted.seed is None:
+        seed = self._fitted.provenance.seed
+        if seed is None:
             raise ValueError(
                 "warm_start needs all trees of the seed up to some number, to go on from there; "
                 "got some of them, chosen by prune_trees. Grow first and prune last, or set "
                 "warm_start=False."
             )
-        return self._fitted.seed
+        return seed
 
     @property
     def output_names_(self) -> tuple[str, ...]:
         """Names of the outputs: those of the columns of y, or y0, y1, ..."""
-        outputs = self.fitted_forest_.outputs
-        return ("y0",) if outputs is None else outputs.names
+        task = self.fitted_forest_.task
+        return task.names if isinstance(task, SeveralOutputs) else ("y0",)
 
     def output(self, which: int | str) -> Self:
         """The forest of one of several outputs, to use where one target is required.
@@ -317,9 +316,9 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         (20,)
         """
         fitted = self.fitted_forest_
-        if fitted.outputs is None:
+        if not isinstance(fitted.task, SeveralOutputs):
             return self
-        k = fitted.outputs.position(which)
+        k = fitted.task.position(which)
         changed = {"class_weight": None, "warm_start": False, "oob_score": False}
         known = self._parameters
         single: Any = copy_with(
@@ -329,11 +328,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(single, name, getattr(self, name))
-        single.n_outputs_ = 1
         single._fitted = fitted.output(k)
-        if fitted.outputs.labels is not None:
-            single.classes_ = fitted.outputs.labels[k]
-            single.n_classes_ = len(single.classes_)
+        single._describe_target(single._fitted.task)
         return single  # type: ignore[no-any-return]
 
     @property
@@ -342,7 +338,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
         By variance in regression and by the Gini index in classification, for any criterion.
         """
-        if self.fitted_forest_.outputs is None:
+        if self.fitted_forest_.task.n_outputs == 1:
             return self.feature_importances_[None, :]
         each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]
         return np.array(each)
@@ -403,6 +399,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
     _target_kind: ClassVar[TargetKind] = ClassTargets()
+    _out_of_bag_name: ClassVar[str] = "oob_decision_function_"
     classes_: Any  # with several outputs these are lists
     n_classes_: Any
     oob_decision_function_: Any
@@ -488,10 +485,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             Class labels; the first in `classes_` where several are equally probable.
         """
         codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            return labels_of_outputs(outputs, codes)
-        return np.asarray(self.classes_.take(codes))
+        return self._fitted.task.labels_of(codes)
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of each row, in the order of `classes_`.
@@ -510,15 +504,12 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
         )
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            return outputs.split(shares)
-        return raise_to_power(shares, self._fitted.power)
+        return self._fitted.task.split(raise_to_power(shares, self._fitted.aggregation.power))
 
     @property
     def calibration_power_(self) -> float:
         """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
-        return self.fitted_forest_.power
+        return self.fitted_forest_.aggregation.power
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the class probabilities; minus infinity for zero.
@@ -556,20 +547,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         float
             Accuracy.
         """
-        predicted = self.predict(X)
-        if self._fitted.outputs is None:
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        return all_right(y, predicted, sample_weight)
-
-    def _describe_target(self, task: Task) -> None:
-        super()._describe_target(task)
-        if isinstance(task, SeveralOutputs):
-            assert task.labels is not None
-            self.classes_ = list(task.labels)
-            self.n_classes_ = [len(labels) for labels in task.labels]
-        else:
-            assert task.classes is not None
-            self.classes_, self.n_classes_ = task.classes, len(task.classes)
+        return self._fitted.task.score(y, self.predict(X), sample_weight)
 
     @property
     def fitted_forest_(self) -> FittedForest:
@@ -578,10 +556,6 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         if fitted.aggregation.hard == hard:
             return fitted
         return replace(fitted, aggregation=MeanOfTrees(hard, fitted.aggregation.power))
-
-    def _set_out_of_bag(self, predictions: Floats) -> None:
-        outputs = self._fitted.outputs
-        self.oob_decision_function_ = predictions if outputs is None else outputs.split(predictions)
 
 
 @savable
@@ -703,10 +677,6 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
 
-    def _set_out_of_bag(self, predictions: Floats) -> None:
-        several = self._fitted.outputs is not None
-        self.oob_prediction_ = predictions if several else predictions[:, 0]
-
     def predict_quantiles(
         self,
         X: Any,
@@ -794,7 +764,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
         check_is_fitted(self)
-        if self._fitted.outputs is not None:
+        if self._fitted.task.n_outputs > 1:
             return self._quantiles_of_outputs(caller, X, levels, training)
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
@@ -807,9 +777,9 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     ) -> Floats:
         """Quantiles of several outputs, rows x outputs x levels."""
         X_train, y_train, sample_weight = training
-        outputs = self._fitted.outputs
         given = None if y_train is None else split_outputs(y_train)
-        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
+        n_outputs = self._fitted.task.n_outputs
+        if X_train is None or given is None or len(given.names) != n_outputs:
             raise ValueError(
                 f"{caller} of several outputs needs the training rows with all of their targets; "
                 "got none, or part of them. Pass X_train and y_train, the rows of the fit."

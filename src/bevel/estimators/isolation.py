@@ -171,7 +171,7 @@ class ObliqueIsolationForest(
             task=Isolation(n_samples, USUAL_OFFSET),
             aggregation=MeanOfTrees(),
             provenance=Provenance(
-                options.seed, bags if before is None or before.bags == bags else None
+                options.seed, bags if before is None or before.provenance.bags == bags else None
             ),
         )
         if self.contamination != "auto":
@@ -189,15 +189,16 @@ class ObliqueIsolationForest(
         """Draw a new seed, or return that of the existing trees."""
         if before is None:
             return draw_seed(self.random_state)
-        assert before.isolation is not None
-        if before.isolation.n_samples != n_samples:
+        known = self._isolation.n_samples
+        if known != n_samples:
             raise ValueError(
-                f"warm_start needs trees of {before.isolation.n_samples} rows each, as there are, "
+                f"warm_start needs trees of {known} rows each, as there are, "
                 f"because path lengths depend on their number; got {n_samples}. Set "
-                f"max_samples={before.isolation.n_samples}, or warm_start=False."
+                f"max_samples={known}, or warm_start=False."
             )
-        assert before.seed is not None
-        return before.seed
+        seed = before.provenance.seed
+        assert seed is not None
+        return seed
 
     def _add_trees(
         self,
@@ -280,8 +281,7 @@ class ObliqueIsolationForest(
 
     def _set_offset(self, dataset: Dataset, weights: Floats | None, n_threads: int) -> None:
         """Set the offset to the score that a share of the training rows falls below."""
-        isolation = self._fitted.isolation
-        assert isolation is not None
+        isolation = self._isolation
         lengths = self._fitted.packed_predictor.values(dataset.X, n_threads)
         scores = isolation.scores(lengths)
         offset = _quantile(scores, weights, float(self.contamination))
@@ -355,9 +355,9 @@ class ObliqueIsolationForest(
 
     @property
     def _isolation(self) -> Isolation:
-        isolation = self.fitted_forest_.isolation
-        assert isolation is not None
-        return isolation
+        task = self.fitted_forest_.task
+        assert isinstance(task, Isolation)
+        return task
 
     def _to_store(self) -> StoredEstimator:
         parameters = self._own_parameters()

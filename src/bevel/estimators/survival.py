@@ -10,7 +10,6 @@ import numpy.typing as npt
 from sklearn.utils import Tags
 
 from bevel._types import Floats, Ints32
-from bevel.data.survival import read_survival
 from bevel.errors import wrong_value
 from bevel.estimators._base import encode_rows
 from bevel.estimators.forest import ObliqueForest
@@ -22,8 +21,9 @@ from bevel.forest.survival import (
     curves,
     median_times,
     read_times,
-    survival_record,
+    survival_task,
 )
+from bevel.forest.task import Survival
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
 from bevel.projections.families import AUTOMATIC, ProjectionDraws
@@ -205,22 +205,22 @@ class ObliqueSurvivalForest(ObliqueForest):
                 "sample_weight", "None: pairs of rows have no weights", "weights", "Leave it out."
             )
         risk = self.predict(X)
-        target = read_survival(y, len(risk), competing=self.n_causes_ > 1)
+        target = self._times.read_times(y, len(risk))
         return concordance(target, risk)
 
     @property
     def n_causes_(self) -> int:
         """Kinds of events: 1 unless risks compete."""
-        record = self.fitted_forest_.survival
-        assert record is not None
-        return record.n_causes
+        return self._times.n_causes
 
     @property
     def event_times_(self) -> Floats:
         """Distinct times at which events were seen in training, ascending."""
-        record = self.fitted_forest_.survival
-        assert record is not None
-        return record.event_times
+        return self._times.event_times
+
+    @property
+    def _times(self) -> Survival:
+        return survival_task(self.fitted_forest_, "A survival forest")
 
     def _settings(self) -> dict[str, Any]:
         values = super()._settings()
@@ -247,9 +247,6 @@ class ObliqueSurvivalForest(ObliqueForest):
                 'competing_risks=True needs criterion="log_rank", which has a statistic for each '
                 f"cause; got criterion={values['criterion']!r}. Change one of them."
             )
-
-    def _set_out_of_bag(self, predictions: Floats) -> None:
-        self.oob_prediction_ = predictions[:, 0]
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -330,7 +327,7 @@ class ObliqueSurvivalForest(ObliqueForest):
             n_times). A function raises for times outside its `domain`: from 0 to the last time of
             the training rows, or from the first to the last of `times`.
         """
-        n_causes = survival_record(self._fitted, "A curve").n_causes
+        n_causes = self.n_causes_
         is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
         if not (is_number and 1 <= cause <= n_causes):
             remedy = "Fit with competing_risks=True to tell causes apart."
@@ -380,7 +377,7 @@ class ObliqueSurvivalForest(ObliqueForest):
         self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
     ) -> npt.NDArray[Any]:
         leaves = self._leaves(X)
-        record = survival_record(self._fitted, "A curve")
+        record = self._times
         grid = read_times(times, record)
         n_threads = count_threads(self.n_jobs)
         values = curves(self._fitted, leaves, grid, kind, n_threads, cause)

@@ -412,7 +412,7 @@ def check_outputs(outputs: SeveralOutputs | None, columns: Mapping[str, Column])
         raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
     if outputs is None:
         return
-    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.n_classes):
+    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.output_classes):
         raise damaged("output_classes", "as many classes as in the header", "others")
 
 

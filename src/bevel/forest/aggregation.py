@@ -6,6 +6,7 @@ turns the sums into predictions.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,6 +18,7 @@ from bevel._types import AnyFloats, Floats
 from bevel.data.encoding import Reading
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.records import BoostingRecord
+from bevel.forest.task import Task, called
 
 __all__ = [
     "LINKS",
@@ -53,6 +55,23 @@ class Aggregation:
     adds_up: ClassVar[bool]
     hard: bool = False
     power: float = 1.0
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of sums; tree t belongs to sum t modulo this number."""
+        return 1
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the sums are quantiles, which are sorted in each row."""
+        return False
+
+    def names(self, task: Task, levels: Sequence[float] = ()) -> tuple[str, ...]:  # noqa: ARG002
+        """Names of the sums that trees add to, tree t to sum t modulo their number; else empty.
+
+        levels: those of several quantiles, if they are known.
+        """
+        return ()
 
 
 @dataclass(frozen=True)
@@ -99,6 +118,32 @@ class SumOfTrees(Aggregation):
     @property
     def n_outputs(self) -> int:
         return len(self.baseline)
+
+    @property
+    def sorts(self) -> bool:
+        return self.link == "sorted"
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the link gives probabilities of classes."""
+        return self.link in ("logistic", "softmax")
+
+    def names(self, task: Task, levels: Sequence[float] = ()) -> tuple[str, ...]:
+        if task.classes is not None:
+            labels = [called(str(label)) for label in task.classes]
+            if self.link == "logistic":
+                return (f"log odds of {labels[1]}",)
+            return tuple(f"score of {label}" for label in labels)
+        if self.link == "sorted" and len(levels):
+            return tuple(f"quantile {level:g}" for level in levels)
+        if self.n_outputs > 1:
+            n = self.n_outputs
+            return tuple(f"quantile number {k + 1} of {n}" for k in range(n))
+        return ("logarithm of the prediction" if self.link == "exponential" else "prediction",)
+
+    def predict(self, raw: Floats) -> npt.NDArray[Any]:
+        """Positions of the most probable classes, or values, from the sums of the outputs."""
+        return self.classes(raw) if self.has_classes else self.values(raw)
 
     def values(self, raw: Floats) -> Floats:
         """Predictions of a regression: one for each row, or quantiles of shape (n_rows, k).
@@ -194,7 +239,7 @@ class AdditiveRowPredictor:
 
     def predict_proba(self, X: AnyFloats, n_threads: int = 1) -> Floats:
         """Class probabilities of each row, in the order of `classes_`."""
-        if self._additive.link not in ("logistic", "softmax"):
+        if not self._additive.has_classes:
             raise AttributeError(
                 "predict_proba needs the forest of a classifier; got that of a regressor, which "
                 "has no classes. Use predict."
@@ -203,9 +248,7 @@ class AdditiveRowPredictor:
 
     def predict(self, X: AnyFloats, n_threads: int = 1) -> npt.NDArray[Any]:
         """Position in `classes_` of each row's most probable class, or its value in regression."""
-        sums = self._sums(X, n_threads)
-        is_classifier = self._additive.link in ("logistic", "softmax")
-        return self._additive.classes(sums) if is_classifier else self._additive.values(sums)
+        return self._additive.predict(self._sums(X, n_threads))
 
     def _sums(self, X: AnyFloats, n_threads: int) -> Floats:
         return add_trees(self._predictor, self._additive, X, n_threads, self._reading)

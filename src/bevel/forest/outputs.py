@@ -1,4 +1,4 @@
-"""Several outputs of one forest: their labels, and the forest of one of them.
+"""The forest of one of several outputs.
 
 The splits of a forest with several outputs serve all of them; leaves hold what they predict for
 each. The forest of one output has the same splits and the leaves of that output alone, so that
@@ -14,12 +14,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.data.target import split_outputs
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.predictor import most_probable_classes
 from bevel.forest.task import SeveralOutputs
 
-__all__ = ["all_right", "decide_outputs", "forest_of_output", "labels_of_outputs"]
+__all__ = ["forest_of_output"]
 
 
 def forest_of_output(forest: FlatForest, outputs: SeveralOutputs, k: int) -> FlatForest:
@@ -101,36 +99,3 @@ def _gains(
         mean[nodes] = mean[left] + share[:, None] * distance
         gain[nodes] = weight[left] * share * (distance**2).sum(axis=1)
     return np.minimum(gain, np.finfo(np.float32).max).astype(np.float32)
-
-
-def labels_of_outputs(outputs: SeveralOutputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels of the classes of each output, given by position; objects if their types differ."""
-    assert outputs.labels is not None
-    columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.labels)]
-    kinds = {column.dtype.kind for column in columns}
-    alike = len(kinds) == 1 or kinds <= {"i", "u", "f"}
-    dtype = np.result_type(*(column.dtype for column in columns)) if alike else np.dtype(object)
-    labels = np.empty(codes.shape, dtype=dtype)
-    for k, column in enumerate(columns):
-        labels[:, k] = column
-    return labels
-
-
-def decide_outputs(outputs: SeveralOutputs, shares: Floats) -> npt.NDArray[Any]:
-    """Most probable label of each output."""
-    return labels_of_outputs(outputs, most_probable_classes(shares, outputs.n_classes))
-
-
-def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) -> float:
-    """Share of rows for which every output is predicted correctly."""
-    given = split_outputs(y)
-    n_outputs = 1 if given is None else len(given.columns)
-    if given is None or predicted.shape != (len(given.columns[0]), n_outputs):
-        raise ValueError(
-            f"y must have shape {predicted.shape}, a label for each row and output; got "
-            f"{n_outputs} output(s). Pass the y that belongs to X."
-        )
-    right = np.ones(len(predicted), dtype=bool)
-    for k, column in enumerate(given.columns):
-        right &= np.asarray(column == predicted[:, k], dtype=bool)
-    return float(np.average(right, weights=sample_weight))

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bevel._types import AnyInts, Floats
 from bevel.forest.flat_forest import FlatForest, TreeView, gather, take_trees
 from bevel.forest.outputs import forest_of_output
-from bevel.forest.task import SeveralOutputs, Survival
+from bevel.forest.task import SeveralOutputs, Survival, called
 from bevel.printable import printable
 from bevel.text.split_text import counted, percent, round_within, written
 
@@ -97,15 +97,6 @@ class NodePredictions:
         labels = np.array(self.classes, dtype=object)[self.best]
         shares = {f"share_{c}": self.means[:, k] for k, c in enumerate(self.classes)}
         return known | {"prediction": labels, **shares}
-
-
-def called(label: str) -> str:
-    """Name of a class in a sentence: numeric labels are preceded by a word."""
-    try:
-        float(label)
-    except ValueError:
-        return label
-    return f"class {label}"
 
 
 def read_predictions(

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.metrics import accuracy_score, r2_score
 
 from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.survival import SurvivalTarget, read_survival, survival_array
@@ -30,7 +29,6 @@ from bevel.data.target import (
 from bevel.errors import shorten
 from bevel.forest.calibration import power_losses, power_of_least_loss
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.outputs import all_right, decide_outputs, labels_of_outputs
 from bevel.forest.survival import concordance
 from bevel.forest.task import Classification, Regression, SeveralOutputs, Survival, Task
 from bevel.forest.training_rows import OutOfBag
@@ -76,9 +74,11 @@ class TargetKind(ABC):
             Forest of an earlier fit that this one adds trees to.
         """
 
-    @abstractmethod
     def score(self, estimates: OutOfBag, target: TrainingTarget, metric: Metric | None) -> float:
         """Score of out-of-bag predictions; the metric of None is that of the task."""
+        task = target.task
+        truth = task.labels_of(target.values_by_output)
+        return estimates.score(metric or task.score, truth, task.decode)
 
     def power(
         self,
@@ -117,26 +117,11 @@ class ClassTargets(TargetKind):
         if given is not None:
             return _read_outputs(given, sample_weight, n_rows, values, class_weight, before)
         classes, codes = read_labels(y, n_rows)
+        task = Classification(classes)
         if before is not None:
-            _check_same_classes(classes, before)
+            task.check_same(before.task)
         weights = read_weights(sample_weight, class_weight, classes[codes], n_rows)
-        return TrainingTarget(codes, len(classes), weights, Classification(classes))
-
-    def score(self, estimates: OutOfBag, target: TrainingTarget, metric: Metric | None) -> float:
-        """Share of the known rows that are predicted correctly."""
-        task = target.task
-        if isinstance(task, SeveralOutputs):
-            truth = labels_of_outputs(task, target.values - task.bounds[:-1])
-            return estimates.score(
-                metric or all_right, truth, lambda shares: decide_outputs(task, shares)
-            )
-        labels = task.classes
-        assert labels is not None
-        return estimates.score(
-            metric or accuracy_score,
-            labels[target.values],
-            lambda shares: np.asarray(labels.take(shares.argmax(axis=1))),
-        )
+        return TrainingTarget(codes, len(classes), weights, task)
 
     def power(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
         """Power of least logarithmic loss of the known rows."""
@@ -164,37 +149,9 @@ def _read_outputs(
     classes, codes = read_output_labels(given, n_rows)
     task = SeveralOutputs(given.names, tuple(classes))
     if before is not None:
-        _check_same_outputs(task, before)
+        task.check_same(before.task)
     weights = read_output_weights(sample_weight, class_weight, classes, codes)
-    return TrainingTarget(codes, int(task.bounds[-1]), weights, task)
-
-
-def _check_same_classes(classes: npt.NDArray[Any], before: FittedForest) -> None:
-    """Raise unless the classes are those of the earlier trees."""
-    if before.outputs is not None:
-        raise ValueError(
-            f"y must have the {len(before.outputs)} outputs of the first fit when "
-            "warm_start=True; got one. Set warm_start=False."
-        )
-    seen = before.classes
-    assert seen is not None
-    if not np.array_equal(classes, seen):
-        raise ValueError(
-            f"y must have the classes of the first fit when warm_start=True "
-            f"({seen.tolist()}); got {classes.tolist()}. Set warm_start=False."
-        )
-
-
-def _check_same_outputs(task: SeveralOutputs, before: FittedForest) -> None:
-    """Raise unless the outputs and their classes are those of the earlier trees."""
-    seen = before.outputs
-    same = seen is not None and seen.labels is not None and len(seen) == len(task)
-    pairs = zip(seen.labels or (), task.labels or (), strict=False) if seen else ()
-    if not same or not all(np.array_equal(one, other) for one, other in pairs):
-        raise ValueError(
-            "y must have the outputs and classes of the first fit when warm_start=True; got "
-            "others. Set warm_start=False."
-        )
+    return TrainingTarget(codes, task.n_classes, weights, task)
 
 
 @dataclass(frozen=True)
@@ -220,17 +177,14 @@ class NumberTargets(TargetKind):
             )
         weights = read_weights(sample_weight, None, None, n_rows)
         given = split_outputs(y) if self.several_outputs else None
-        n_outputs = 1 if given is None else len(given.names)
-        if before is not None and before.forest.n_outputs != n_outputs:
-            raise ValueError(
-                f"y must have as many outputs as in the first fit when warm_start=True "
-                f"({before.forest.n_outputs}); got {n_outputs}. Set warm_start=False."
-            )
+        task = Regression() if given is None else SeveralOutputs(given.names, None)
+        if before is not None:
+            task.check_same(before.task)
         if given is None:
             numbers = read_numbers(y, n_rows)
             if criterion == "poisson":
                 check_counts(numbers, weights)
-            return TrainingTarget(numbers, 0, weights, Regression())
+            return TrainingTarget(numbers, 0, weights, task)
         if keeps:
             remedy = "Pass X_train and y_train to predict_quantiles instead."
             raise refused_with_outputs("keep_targets", True, "False", remedy)
@@ -238,12 +192,7 @@ class NumberTargets(TargetKind):
             required, remedy = '"squared_error"', "Fit one forest per output."
             raise refused_with_outputs("criterion", criterion, required, remedy)
         numbers = read_output_numbers(given, n_rows)
-        return TrainingTarget(numbers, 0, weights, SeveralOutputs(given.names, None))
-
-    def score(self, estimates: OutOfBag, target: TrainingTarget, metric: Metric | None) -> float:
-        """R² of the known rows."""
-        decide = np.asarray if isinstance(target.task, SeveralOutputs) else np.ravel
-        return estimates.score(metric or r2_score, target.values, decide)
+        return TrainingTarget(numbers, 0, weights, task)
 
 
 @dataclass(frozen=True)
@@ -276,8 +225,9 @@ class SurvivalTargets(TargetKind):
         truth = target.survival
         assert truth is not None
         if metric is None:
+            default: Metric = concordance
             y: Any = truth
-            return estimates.score(concordance, y, np.ravel)
+            return estimates.score(default, y, np.ravel)
         event = truth.event if truth.cause is None else truth.cause
         return estimates.score(metric, survival_array(truth.time, event, truth.entry), np.ravel)
 

@@ -57,7 +57,14 @@ class TrainingTarget:
     @property
     def output_classes(self) -> npt.NDArray[np.int32] | None:
         """Number of classes of each of several outputs, 0 in regression; None for one output."""
-        return None if self.outputs is None else self.outputs.n_classes
+        return None if self.outputs is None else self.outputs.output_classes
+
+    @property
+    def values_by_output(self) -> npt.NDArray[Any]:
+        """Targets whose classes are numbered within their output."""
+        if self.outputs is None or self.outputs.labels is None:
+            return self.values
+        return np.asarray(self.values - self.outputs.bounds[:-1])
 
     @property
     def counted_survival(self) -> SurvivalTarget | None:

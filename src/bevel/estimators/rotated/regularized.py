@@ -89,7 +89,7 @@ class RegularizedRotation(ObliqueForest):
     @property
     def _record(self) -> RotationRecord:
         check_is_fitted(self)
-        record = self._fitted.rotations
+        record = self._fitted.provenance.rotations
         assert record is not None  # set by every fit of this class
         return record
 
