@@ -21,12 +21,14 @@ from bevel.data.target import (
 )
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
+    TreeEstimator,
     copy_with,
     encode_rows,
+    keep_trees,
     refuse_arrays,
+    set_attributes,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator, keep_trees, set_attributes
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees

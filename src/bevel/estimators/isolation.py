@@ -20,9 +20,9 @@ from bevel.data.scaling import IdentityScaler
 from bevel.data.tables import select_rows
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import (
+    TreeEstimator,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
