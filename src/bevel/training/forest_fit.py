@@ -361,7 +361,8 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
-    first, shares = _share_out(rows, n_trees, progress_for)
+    first = _first_trees(rows, progress_for)
+    shares = _share_out(rows, first, n_trees)
     numbers = shares.missing
     if first is not None and len(numbers) == 0:
         return rows.complete(first, shares)
@@ -370,21 +371,26 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     return rows.complete(rows.join(first, grown, numbers), shares)
 
 
-def _share_out(
-    rows: Rows[Trees], n_trees: int, progress_for: ProgressFor
-) -> tuple[Trees | None, TreeShares]:
-    """The trees that are there already, and what the others are to be."""
-    plan, earlier = rows.plan, rows.earlier
-    if earlier is not None:
-        return earlier.trees, _share_further(plan, earlier, n_trees)
-    if plan is None:
-        return None, TreeShares(np.zeros(n_trees, np.int32), np.arange(n_trees))
-    of_micro = plan.of_micro_trees(rows.n_rows)
+def _first_trees(rows: Rows[Trees], progress_for: ProgressFor) -> Trees | None:
+    """The trees that are there before the others are shared out: earlier ones, or micro-forests."""
+    if rows.earlier is not None:
+        return rows.earlier.trees
+    if rows.plan is None:
+        return None
+    of_micro = rows.plan.of_micro_trees(rows.n_rows)
     if len(of_micro) == 0:
-        return None, rows.share(None)
-    progress = progress_for(range(len(of_micro)), plan.label)
-    micro = rows.grow(np.arange(len(of_micro)), of_micro, None, progress)
-    return micro, rows.share(micro)
+        return None
+    progress = progress_for(range(len(of_micro)), rows.plan.label)
+    return rows.grow(np.arange(len(of_micro)), of_micro, None, progress)
+
+
+def _share_out(rows: Rows[Trees], first: Trees | None, n_trees: int) -> TreeShares:
+    """What the trees are to be."""
+    if rows.earlier is not None:
+        return _share_further(rows.plan, rows.earlier, n_trees)
+    if rows.plan is None:
+        return TreeShares(np.zeros(n_trees, np.int32), np.arange(n_trees))
+    return rows.share(first)
 
 
 def _share_further(plan: TreePlan | None, earlier: EarlierTrees[Any], n_trees: int) -> TreeShares:
