@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import os
 import warnings
-from abc import abstractmethod
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
@@ -44,9 +43,12 @@ class TreeEstimator(TableEstimator):
     n_estimators: int
     warm_start: bool
 
-    @abstractmethod
     def _to_store(self) -> StoredEstimator:
         """Contents of a model file of the estimator."""
+        score = getattr(self, "oob_score_", None)
+        return StoredEstimator(
+            type(self).__name__, self._own_parameters(), self.fitted_forest_, score
+        )
 
     @property
     def fitted_forest_(self) -> FittedForest:

@@ -47,7 +47,6 @@ from bevel.estimators._boosted_trees import (
 )
 from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator, set_attributes
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import AdditiveRowPredictor, SumOfTrees, add_some_trees, add_trees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import join_forests
@@ -466,11 +465,6 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             known = (earlier.training_score, earlier.validation_score)
             scores = [np.concatenate(pair) for pair in zip(known, scores, strict=True)]
         return BoostingRecord(scores[0], scores[1])
-
-    def _to_store(self) -> StoredEstimator:
-        return StoredEstimator(
-            type(self).__name__, self._own_parameters(), self.fitted_forest_, None
-        )
 
     @property
     def n_iter_(self) -> int:

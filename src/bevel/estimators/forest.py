@@ -28,7 +28,6 @@ from bevel.estimators._base import (
 )
 from bevel.estimators._grown_trees import TreeEstimator, keep_trees, set_attributes
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
@@ -213,14 +212,6 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
                 f"the trees; got projection={shorten(self.projection)}."
             )
         return families
-
-    def _to_store(self) -> StoredEstimator:
-        return StoredEstimator(
-            type(self).__name__,
-            self._own_parameters(),
-            self.fitted_forest_,
-            getattr(self, "oob_score_", None),
-        )
 
     def _settings(self) -> dict[str, Any]:
         """Parameters of a fit by name, including those that the user cannot set."""

@@ -24,7 +24,6 @@ from bevel.estimators._base import (
 )
 from bevel.estimators._grown_trees import TreeEstimator
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
@@ -358,10 +357,6 @@ class ObliqueIsolationForest(
         task = self.fitted_forest_.task
         assert isinstance(task, Isolation)
         return task
-
-    def _to_store(self) -> StoredEstimator:
-        parameters = self._own_parameters()
-        return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
 
 
 def _read_members(projection: Any, n_numeric: int) -> Sequence[ProjectionDraws]:

@@ -26,6 +26,7 @@ from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, Ran
 from bevel.errors import join_names, shorten
 from bevel.files.atomic import write_whole
 from bevel.files.layout import (
+    VERSION,
     Fields,
     Layout,
     Sections,
@@ -37,7 +38,6 @@ from bevel.files.layout import (
     write_layout,
 )
 from bevel.files.records import (
-    FIRST_WITH_FAMILIES,
     check_outputs,
     decode_additive,
     decode_classes,
@@ -155,7 +155,7 @@ def decode_parameters(
     Parameters
     ----------
     value : mapping
-        Values from the header. Parameters that it lacks did not exist yet and get their defaults.
+        Values from the header; parameters that it lacks get their defaults.
     parameters : mapping of str to Parameter
         Parameters of the estimator.
     sections : Sections
@@ -458,25 +458,23 @@ def read_model(
     kind = kinds[name]
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
     n_features = header.take_count("n_features", 1, MAX_FEATURES)
-    fields = _decode_header(header, sections, kind, n_features, layout.version)
+    fields = _decode_header(header, sections, kind, n_features)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
-    columns = decode_trees(header, sections, layout.version)
+    columns = decode_trees(header, sections)
     check_outputs(fields["outputs"], columns)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
-    families = None
-    if layout.version >= FIRST_WITH_FAMILIES:
-        families = decode_families(header.take_any("families"), sections, n_trees, layout.version)
+    families = decode_families(header.take_any("families"), sections, n_trees)
     averages_classes = kind.is_classifier and not kind.is_additive
     averages_classes = averages_classes and fields["outputs"] is None
-    power = decode_power(header, layout.version, averages_classes=averages_classes)
+    power = decode_power(header, averages_classes=averages_classes)
     additive = None
     if kind.is_additive:
-        additive = decode_additive(header, sections, layout.version, fields["classes"], n_trees)
+        additive = decode_additive(header, sections, fields["classes"], n_trees)
     isolation = decode_isolation(header) if kind.is_isolation else None
     n_classes = 0 if additive else _count_classes(fields)
-    survival = decode_survival(header, sections, layout.version) if kind.is_survival else None
+    survival = decode_survival(header, sections) if kind.is_survival else None
     about = (n_features, n_classes, encoding.levels, encoding.medians)
     times = (0, 1) if survival is None else (survival.n_times, survival.n_causes)
     forest = FileForest(layout, columns, *about, *times, has_lengths=kind.is_isolation)
@@ -521,12 +519,12 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
 
 
 def _decode_header(
-    header: Fields, sections: Sections, kind: StorableKind, n_features: int, version: int
+    header: Fields, sections: Sections, kind: StorableKind, n_features: int
 ) -> dict[str, Any]:
     """Read the header's entries on columns, classes and bags."""
     names = header.take_any("feature_names")
     classes = header.take_any("classes")
-    outputs = decode_outputs(header, sections, version, kind.is_classifier)
+    outputs = decode_outputs(header, sections, kind.is_classifier)
     has_one_output = (kind.is_additive, kind.has_rotations, kind.is_isolation, kind.is_survival)
     if outputs is not None and any(has_one_output):
         raise damaged("header.outputs", "null for this estimator", "several")
@@ -624,15 +622,15 @@ def _survival(fitted: FittedForest) -> dict[str, Any] | None:
 def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]:
     layout = read_layout(contents)
     header = layout.header
-    columns = header["columns"] | (header.get("targets") or {})
+    columns = header["columns"] | (header["targets"] or {})
     kept = ("estimator", "n_features", "feature_names", "classes", "scaler", "nominal")
     return {
         "bytes": len(contents),
-        "format_version": layout.version,
+        "format_version": VERSION,
         "written_by": header["bevel"],
         **{name: header[name] for name in kept},
         "dates": header.get("dates", []),
-        "outputs": header.get("outputs"),
+        "outputs": header["outputs"],
         "n_trees": header["columns"]["tree_offset"]["length"] - 1,
         "n_nodes": header["columns"]["left_leaves"]["length"],
         **{name: header[name] for name in ("seed", "bags", "oob_score")},

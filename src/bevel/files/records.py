@@ -34,9 +34,6 @@ from bevel.forest.task import Isolation, SeveralOutputs, Survival
 from bevel.printable import printable
 
 __all__ = [
-    "FIRST_WITH_FAMILIES",
-    "FIRST_WITH_OUTPUTS",
-    "FIRST_WITH_RECORD",
     "check_outputs",
     "decode_additive",
     "decode_classes",
@@ -64,7 +61,6 @@ __all__ = [
 #         and sections "additive.training_score", "additive.validation_score",
 #         "additive.residuals" and "additive.residual_weights"
 
-FIRST_WITH_RECORD = 4  # version of the format
 MAX_SCORES = 10**9
 RESIDUAL_POWERS = (0.0, 0.5, 1.0)
 
@@ -163,15 +159,12 @@ def encode_additive(additive: SumOfTrees, arrays: Arrays) -> dict[str, Any]:
 def decode_additive(
     header: Fields,
     sections: Sections,
-    version: int,
     classes: npt.NDArray[Any] | None,
     n_trees: int,
 ) -> SumOfTrees:
     """Read and check the field; raises ModelFileError unless it fits the classes and the trees."""
     fields = Fields(header.take("additive", dict), "header.additive")
-    record = None
-    if version >= FIRST_WITH_RECORD:
-        record = decode_record(fields.take_any("record"), sections, classes is not None)
+    record = decode_record(fields.take_any("record"), sections, classes is not None)
     link = fields.take("link", str)
     baseline = tuple(_number(decode_scalar(value)) for value in fields.take("baseline", list))
     fields.finish()
@@ -204,23 +197,16 @@ def _number(value: object) -> float:
     return number
 
 
-FIRST_WITH_POWER = 5  # first version of the format with a power
-
-
-def decode_power(header: Fields, version: int, *, averages_classes: bool) -> float:
+def decode_power(header: Fields, *, averages_classes: bool) -> float:
     """Read and check the power; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
         Header of the file.
-    version : int
-        Version of the format; before FIRST_VERSION the power is 1.
     averages_classes : bool
         Whether the forest averages class shares; in others the power is 1.
     """
-    if version < FIRST_WITH_POWER:
-        return 1.0
     power = header.take("calibration_power", float)
     allowed = POWERS if averages_classes else (1.0,)
     if power not in allowed:
@@ -235,8 +221,6 @@ def decode_power(header: Fields, version: int, *, averages_classes: bool) -> flo
 #         and sections "families.errors", "families.standard_errors", "families.weights" and
 #         "families.of_tree"
 
-FIRST_WITH_FAMILIES = 3  # first version of the format with families
-FIRST_WITH_NODE_SIZE = 7  # first version of the format with their min_samples_split
 MAX_FAMILIES = 1000
 MAX_ROWS = 2**31 - 1
 
@@ -256,9 +240,7 @@ def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, An
     }
 
 
-def decode_families(
-    value: object, sections: Sections, n_trees: int, version: int
-) -> FamilyRecord | None:
+def decode_families(value: object, sections: Sections, n_trees: int) -> FamilyRecord | None:
     """Read the field and sections that `encode_families` has written; raises ModelFileError.
 
     Parameters
@@ -269,19 +251,13 @@ def decode_families(
         Sections to take arrays from.
     n_trees : int
         Trees of the forest.
-    version : int
-        Version of the format.
     """
     if value is None:
         return None
     fields = Fields(value, "families")
     names = tuple(_text(name) for name in _list(fields.take_any("names")))
     left_out = tuple(_pair(each) for each in _list(fields.take_any("left_out")))
-    size = 2
-    if version >= FIRST_WITH_NODE_SIZE:
-        size = check_kind("families.min_samples_split", fields.take_any("min_samples_split"), int)
-        if not 2 <= size <= MAX_ROWS:
-            raise damaged("families.min_samples_split", f"from 2 to {MAX_ROWS}", size)
+    size = fields.take_count("min_samples_split", 2, MAX_ROWS)
     fields.finish()
     if not names:
         raise damaged("families.names", "one or more names", "none")
@@ -347,8 +323,6 @@ def decode_isolation(header: Fields) -> Isolation:
 
 # Classes of a model file, of one output or of several with their names.
 
-FIRST_WITH_OUTPUTS = 6
-
 
 def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
     """Labels of the classes as JSON; raises TypeError for labels that it cannot hold."""
@@ -380,10 +354,10 @@ def encode_outputs(outputs: SeveralOutputs | None) -> dict[str, Any] | None:
 
 
 def decode_outputs(
-    header: Fields, sections: Sections, version: int, is_classifier: bool
+    header: Fields, sections: Sections, is_classifier: bool
 ) -> SeveralOutputs | None:
     """Read names and classes of several outputs; raises ModelFileError if they are invalid."""
-    value = header.take_any("outputs") if version >= FIRST_WITH_OUTPUTS else None
+    value = header.take_any("outputs")
     if value is None:
         return None
     fields = Fields(value, "header.outputs")
@@ -474,8 +448,6 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
 # "survival": {"last_time": 4.5, "n_causes": 1}
 #         and section "survival.event_times"
 
-FIRST_WITH_CAUSES = 7  # first version of the format with causes
-
 
 def encode_survival(record: Survival, arrays: Arrays) -> dict[str, Any]:
     """The header's field "survival"; the times are put into a section."""
@@ -486,14 +458,12 @@ def encode_survival(record: Survival, arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def decode_survival(header: Fields, sections: Sections, version: int) -> Survival:
+def decode_survival(header: Fields, sections: Sections) -> Survival:
     """Read the field and section that `encode_survival` has written; raises ModelFileError."""
     fields = Fields(header.take("survival", dict), "header.survival")
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
-    n_causes = fields.take_count("n_causes") if version >= FIRST_WITH_CAUSES else 1
+    n_causes = fields.take_count("n_causes", 1, MAX_CAUSES)
     fields.finish()
-    if not 1 <= n_causes <= MAX_CAUSES:
-        raise damaged("survival.n_causes", f"from 1 to {MAX_CAUSES}", n_causes)
     times = sections.take("survival.event_times", "<f8")
     good = len(times) > 0 and bool((times > 0.0).all()) and bool((np.diff(times) > 0.0).all())
     if not good or not times[-1] <= last_time <= MAX_TIME:

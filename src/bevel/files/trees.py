@@ -225,10 +225,6 @@ class MappedPredictor:
         return self._whole.paths(X, n_threads)
 
 
-OF_OUTPUTS = ("output_classes", "output_value")  # columns of format 6 and later
-FIRST_WITH_OUTPUTS = 6
-
-
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
     """The header's field "columns"; parts are put into sections."""
     return store_columns(encode_forest(forest), arrays)
@@ -287,14 +283,9 @@ class FileColumns:
     def verify(self) -> None:
         """Raise ModelFileError unless the parts match their checksums."""
         self.layout.check_unchanged()
-        for name, column in self._stored().items():
+        for name, column in self.columns.items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
-
-    def _stored(self) -> Mapping[str, Column]:
-        """The columns that files of this version hold; others are empty."""
-        has_outputs = self.layout.version >= FIRST_WITH_OUTPUTS
-        return {n: c for n, c in self.columns.items() if has_outputs or n not in OF_OUTPUTS}
 
     def in_memory(self) -> Self:
         """Return these columns on a copy of the file in memory, which cannot change."""
@@ -302,9 +293,9 @@ class FileColumns:
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
             name: replace(column, parts={p: layout.view(f"{name}.{p}") for p in column.parts})
-            for name, column in self._stored().items()
+            for name, column in self.columns.items()
         }
-        return replace(self, layout=layout, columns={**self.columns, **columns})
+        return replace(self, layout=layout, columns=columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -375,12 +366,9 @@ class MappedFile(MappedPredictor):
         return PackedPredictor, (self.forest,)
 
 
-def decode_trees(header: Fields, sections: Sections, version: int) -> dict[str, Column]:
+def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
     """Read the description of the forest's columns; raises ModelFileError."""
-    types = dict(COLUMN_TYPES)
-    absent = {} if version >= FIRST_WITH_OUTPUTS else {name: types.pop(name) for name in OF_OUTPUTS}
-    columns = decode_columns(header.take("columns", dict), "columns", types, sections)
-    return columns | {name: encode_column(np.empty(0, dtype)) for name, dtype in absent.items()}
+    return decode_columns(header.take("columns", dict), "columns", COLUMN_TYPES, sections)
 
 
 def decode_columns(
@@ -415,9 +403,6 @@ def _decode_column(path: str, name: str, dtype: str, value: object, sections: Se
     if fields.take("dtype", str) != dtype:
         raise damaged(f"{path}.dtype", f'"{dtype}"', "another")
     meta = fields.take("meta", dict)
-    for each in meta.values():
-        if type(each) is not int or not -(2**63) <= each < 2**63:
-            raise damaged(f"{path}.meta", "integers of 64 bits", each)
     names = fields.take("parts", list)
     parts = {
         part: sections.view(f"{name}.{part}")
@@ -449,17 +434,13 @@ def decode_targets(
     header: Fields, sections: Sections, layout: Layout, forest: FileForest
 ) -> FileTargets | None:
     """Read the description of the kept targets of a forest; raises ModelFileError."""
-    described = header.take_any("targets") if layout.version >= FIRST_WITH_TARGETS else None
+    described = header.take_any("targets")
     if described is None:
         return None
     if forest.n_classes:
         raise damaged("header.targets", "null for a classifier", "an object")
     columns = decode_columns(described, "targets", TARGET_TYPES, sections)
     return FileTargets(layout, columns, forest)
-
-
-# First version of the format with targets.
-FIRST_WITH_TARGETS = 2
 
 
 @dataclass(frozen=True, eq=False)
