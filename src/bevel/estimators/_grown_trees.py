@@ -6,7 +6,7 @@ import copy
 import os
 import warnings
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.files.model import StoredEstimator, save
+from bevel.forest.aggregation import Aggregation, MeanOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
@@ -38,6 +39,9 @@ PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 class TreeEstimator(TableEstimator):
     """The methods of a fitted estimator that read its trees."""
 
+    _tasks: ClassVar[tuple[type[Task], ...]]
+    _aggregation: ClassVar[type[Aggregation]] = MeanOfTrees
+    _has_rotations: ClassVar[bool] = False
     n_jobs: int | None
     _fitted: FittedForest
     n_estimators: int

@@ -47,7 +47,13 @@ from bevel.estimators._boosted_trees import (
 )
 from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator, set_attributes
 from bevel.estimators.registry import savable
-from bevel.forest.aggregation import AdditiveRowPredictor, SumOfTrees, add_some_trees, add_trees
+from bevel.forest.aggregation import (
+    AdditiveRowPredictor,
+    Aggregation,
+    SumOfTrees,
+    add_some_trees,
+    add_trees,
+)
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import join_forests
 from bevel.forest.importance import gain_importances
@@ -98,6 +104,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
 
     _parameters: ClassVar[Mapping[str, Parameter]]
     _defaults: ClassVar[BoostingDefaults]
+    _aggregation: ClassVar[type[Aggregation]] = SumOfTrees
     _keeps_interrupted_fits: ClassVar[bool] = True
     early_stopping: bool | str
     refit: bool | str
@@ -713,6 +720,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification,)
     _defaults: ClassVar[BoostingDefaults] = OF_CLASSES
 
     def __init__(
@@ -977,6 +985,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression,)
     _defaults: ClassVar[BoostingDefaults] = OF_NUMBERS
 
     def __init__(

@@ -390,6 +390,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = ClassTargets()
     _out_of_bag_name: ClassVar[str] = "oob_decision_function_"
     classes_: Any  # with several outputs these are lists
@@ -586,6 +587,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = NumberTargets()
     keep_targets: bool
 

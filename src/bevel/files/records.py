@@ -4,7 +4,7 @@ and records of growth, in the header and in sections of a model file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from bevel.files.values import (
     encode_labels,
     encode_scalar,
 )
-from bevel.forest.aggregation import LINKS, MAX_BASELINE, SumOfTrees
+from bevel.forest.aggregation import LINKS, MAX_BASELINE, Aggregation, MeanOfTrees, SumOfTrees
 from bevel.forest.calibration import POWERS
 from bevel.forest.records import (
     BoostingRecord,
@@ -30,28 +30,19 @@ from bevel.forest.records import (
     FamilyRecord,
     RotationRecord,
 )
-from bevel.forest.task import Isolation, SeveralOutputs, Survival
+from bevel.forest.task import Classification, Isolation, Regression, SeveralOutputs, Survival, Task
 from bevel.printable import printable
 
 __all__ = [
     "check_outputs",
-    "decode_additive",
-    "decode_classes",
+    "decode_aggregation",
     "decode_families",
-    "decode_isolation",
-    "decode_outputs",
-    "decode_power",
-    "decode_record",
     "decode_rotations",
-    "decode_survival",
-    "encode_additive",
-    "encode_classes",
+    "decode_task",
+    "encode_aggregation",
     "encode_families",
-    "encode_isolation",
-    "encode_outputs",
-    "encode_record",
     "encode_rotations",
-    "encode_survival",
+    "encode_task",
 ]
 
 # The record of a boosting fit, in a header field and sections.
@@ -197,21 +188,47 @@ def _number(value: object) -> float:
     return number
 
 
-def decode_power(header: Fields, *, averages_classes: bool) -> float:
-    """Read and check the power; raises ModelFileError.
+def encode_aggregation(aggregation: Aggregation, arrays: Arrays) -> dict[str, Any]:
+    """Header fields that tell how trees come together; arrays are put into sections."""
+    fields: dict[str, Any] = {"calibration_power": float(aggregation.power)}
+    if isinstance(aggregation, SumOfTrees):
+        fields["additive"] = encode_additive(aggregation, arrays)
+    return fields
+
+
+def decode_aggregation(
+    header: Fields,
+    sections: Sections,
+    kind: type[Aggregation],
+    task: Task,
+    n_trees: int,
+    hard: bool,
+) -> Aggregation:
+    """Read and check the fields of `encode_aggregation`; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
         Header of the file.
-    averages_classes : bool
-        Whether the forest averages class shares; in others the power is 1.
+    sections : Sections
+        Sections to take arrays from.
+    kind : type
+        Aggregation of the estimator.
+    task : Task
+        What the forest predicts.
+    n_trees : int
+        Trees of the forest.
+    hard : bool
+        Whether trees vote.
     """
     power = header.take("calibration_power", float)
+    averages_classes = isinstance(task, Classification) and not kind.adds_up
     allowed = POWERS if averages_classes else (1.0,)
     if power not in allowed:
         raise damaged("header.calibration_power", f"one of {', '.join(map(str, allowed))}", power)
-    return float(power)
+    if kind.adds_up:
+        return decode_additive(header, sections, task.classes, n_trees)
+    return MeanOfTrees(hard, float(power))
 
 
 # The families that share the trees of a forest, in a header field and sections.
@@ -321,7 +338,49 @@ def decode_isolation(header: Fields) -> Isolation:
     return Isolation(n_samples, float(offset))
 
 
-# Classes of a model file, of one output or of several with their names.
+# Tasks: classes of a model file, of one output or of several with their names, and the fields of
+# isolation and survival forests.
+
+
+def encode_task(task: Task, arrays: Arrays) -> dict[str, Any]:
+    """Header fields of a task; arrays are put into sections."""
+    fields: dict[str, Any] = {"classes": encode_classes(task.classes), "outputs": None}
+    match task:
+        case SeveralOutputs():
+            fields["outputs"] = encode_outputs(task)
+        case Isolation():
+            fields["isolation"] = encode_isolation(task)
+        case Survival():
+            fields["survival"] = encode_survival(task, arrays)
+    return fields
+
+
+def decode_task(header: Fields, sections: Sections, tasks: Collection[type[Task]]) -> Task:
+    """Read and check the fields of `encode_task`; raises ModelFileError.
+
+    Parameters
+    ----------
+    header : Fields
+        Header of the file.
+    sections : Sections
+        Sections to take arrays from.
+    tasks : collection of types
+        The tasks that the estimator can have.
+    """
+    classes = header.take_any("classes")
+    has_classes = Classification in tasks
+    outputs = decode_outputs(header, sections, has_classes)
+    if outputs is not None and SeveralOutputs not in tasks:
+        raise damaged("header.outputs", "null for this estimator", "several")
+    if (has_classes and outputs is None) != (classes is not None):
+        raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
+    if outputs is not None:
+        return outputs
+    if has_classes:
+        return Classification(decode_classes(classes, sections))
+    if Isolation in tasks:
+        return decode_isolation(header)
+    return decode_survival(header, sections) if Survival in tasks else Regression()
 
 
 def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
@@ -345,10 +404,8 @@ def decode_classes(value: object, sections: Sections, path: str = "header.classe
     return classes
 
 
-def encode_outputs(outputs: SeveralOutputs | None) -> dict[str, Any] | None:
-    """Names and classes of several outputs; null for one output."""
-    if outputs is None:
-        return None
+def encode_outputs(outputs: SeveralOutputs) -> dict[str, Any]:
+    """Names and classes of several outputs."""
     classes = None if outputs.labels is None else [encode_classes(c) for c in outputs.labels]
     return {"names": list(outputs.names), "classes": classes}
 
@@ -378,15 +435,15 @@ def decode_outputs(
     return SeveralOutputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
 
 
-def check_outputs(outputs: SeveralOutputs | None, columns: Mapping[str, Column]) -> None:
+def check_outputs(task: Task, columns: Mapping[str, Column]) -> None:
     """Raise ModelFileError unless the trees have the outputs of the header."""
     column = columns["output_classes"]
-    n_outputs = 0 if outputs is None else len(outputs)
+    n_outputs = task.n_outputs if task.n_outputs > 1 else 0
     if column.length != n_outputs:
         raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
-    if outputs is None:
+    if not isinstance(task, SeveralOutputs):
         return
-    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.output_classes):
+    if not np.array_equal(decode_column(column, check_claims(columns)), task.output_classes):
         raise damaged("output_classes", "as many classes as in the header", "others")
 
 
