@@ -14,15 +14,12 @@
 
 namespace {
 
-constexpr std::array kLinks = {"raw", "constant", "packed", "halves", "codes", "steps", "filled"};
+constexpr std::array kLinks = {"raw", "constant", "packed", "codes", "steps", "filled"};
 constexpr std::array kTypes = {"|i1", "<i2", "<i4", "<i8", "|u1",
                                "<u2", "<u4", "<u8", "<f4", "<f8"};
-constexpr std::array kNumbers = {"constant.word", "packed.base",      "packed.width",
-                                 "halves.base",   "halves.low_width", "halves.high_width",
-                                 "filled.word"};
-constexpr std::array kParts = {"raw.values",    "packed.values", "halves.low",  "halves.bitmap",
-                               "halves.counts", "halves.high",   "codes.table", "steps.starts",
-                               "filled.bitmap", "filled.counts"};
+constexpr std::array kNumbers = {"constant.word", "packed.base", "packed.width", "filled.word"};
+constexpr std::array kParts = {"raw.values",   "packed.values", "codes.table",
+                               "steps.starts", "filled.bitmap", "filled.counts"};
 constexpr size_t kMostRead = 1 << 16;
 
 std::string chain(FuzzedDataProvider& data) {

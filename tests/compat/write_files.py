@@ -1,7 +1,7 @@
-"""Writes the model files of this version: ``python tests/compat/write_files.py``.
+"""Writes model files of this version of the format: ``python tests/compat/write_files.py``.
 
-Run once for every released version of the format, or of Bevel if what it writes has changed; files
-of earlier versions stay as they are. Beside each file stands what its estimator predicts.
+Run once for each version of the format. The files stay as they are from its first release on.
+Beside each file stands what its estimator predicts.
 """
 
 import json
@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-import bevel
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
@@ -20,6 +19,8 @@ from bevel import (
     ObliqueForestRegressor,
     ObliqueIsolationForest,
     ObliqueSurvivalForest,
+    RegularizedRotationClassifier,
+    RegularizedRotationRegressor,
 )
 from bevel import projections as P
 from bevel.files.layout import VERSION
@@ -29,7 +30,7 @@ N_ROWS = 40
 
 
 def main() -> None:
-    folder = FOLDER / f"{bevel.__version__}-format{VERSION}"
+    folder = FOLDER / f"format{VERSION}"
     folder.mkdir(parents=True)  # which fails if this version has been written
     for name, (estimator, X) in models().items():
         estimator.save(folder / f"{name}.bevel")
@@ -68,11 +69,13 @@ def models() -> dict[str, tuple[Any, Any]]:
 def other_kinds(
     X: np.ndarray, y: np.ndarray, labels: np.ndarray, few: dict[str, Any]
 ) -> dict[str, tuple[Any, Any]]:
-    """Boosting, several outputs, survival, outliers."""
+    """Boosting, several outputs, survival, outliers, rotations."""
     seeds = {"random_state": 7, "n_jobs": 1}
     both = np.column_stack([y, 2.0 * y + np.nan_to_num(X[:, 0])])
     named = np.column_stack([labels, np.where(np.nan_to_num(X[:, 1]) > 0, "up", "down")])
     time, event = np.arange(1.0, N_ROWS + 1.0), np.arange(N_ROWS) % 3 > 0
+    causes = np.arange(N_ROWS) % 3
+    rotations = {"n_rotations": 3, "n_micro_trees": 1, **few}
     fitted = {
         "boosting": ObliqueBoostingClassifier(max_iter=4, **seeds).fit(X, labels),
         "boosted": ObliqueBoostingRegressor(max_iter=4, **seeds).fit(X, y),
@@ -80,6 +83,9 @@ def other_kinds(
         "labels": ObliqueForestClassifier(**few).fit(X, named),
         "survival": ObliqueSurvivalForest(4, **seeds).fit(X, (time, event)),
         "isolation": ObliqueIsolationForest(4, **seeds).fit(X),
+        "causes": ObliqueSurvivalForest(4, competing_risks=True, **seeds).fit(X, (time, causes)),
+        "rotations": RegularizedRotationClassifier(**rotations).fit(X, labels),
+        "rotated": RegularizedRotationRegressor(**rotations).fit(X, y),
         "families": ObliqueForestClassifier(16, **seeds).fit(X, labels),
     }
     return {name: (estimator, 1.5 * X[:8]) for name, estimator in fitted.items()}

@@ -71,7 +71,7 @@ def _near(number: Any, rng: random.Random) -> Any:
 
 def _other_chain(chain: str, rng: random.Random) -> str:
     links = chain.split(".")
-    known = ("raw", "constant", "packed", "halves", "codes", "steps", "filled")
+    known = ("raw", "constant", "packed", "codes", "steps", "filled")
     place = rng.randrange(len(links))
     way = rng.randrange(4)
     if way == 0:

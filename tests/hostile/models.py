@@ -26,7 +26,7 @@ from bevel import projections as P
 from . import isolation_cases, survival_cases
 
 N_ROWS = 40
-OLD_FILES = Path(__file__).parents[1] / "compat" / "files"
+KEPT_FILES = Path(__file__).parents[1] / "compat" / "files"
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,8 +43,8 @@ class Source:
 def sources() -> tuple[Source, ...]:
     """All sound files, the same in every run."""
     return tuple(_grown()) + tuple(
-        Source(f"old {path.stem} of {path.parent.name}", path.read_bytes())
-        for path in sorted(OLD_FILES.glob("0.1.0*/*.bevel"))
+        Source(f"kept {path.stem} of {path.parent.name}", path.read_bytes())
+        for path in sorted(KEPT_FILES.rglob("*.bevel"))
     )
 
 

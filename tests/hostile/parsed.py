@@ -20,11 +20,10 @@ Arrays = dict[str, np.ndarray]
 
 @dataclass
 class ModelFile:
-    """Header without its table, the arrays of the sections, and the version of the format."""
+    """Header without its table, and the arrays of the sections."""
 
     header: dict[str, Any]
     arrays: Arrays
-    version: int
     source: Source
 
     def seal(self) -> bytes:
@@ -38,7 +37,7 @@ class ModelFile:
             pieces.append(padded)
             offset += len(padded)
         header = {**self.header, "sections": table}
-        return seal(header, b"".join(pieces), version=self.version)
+        return seal(header, b"".join(pieces))
 
     def described(self, column: str) -> dict[str, Any] | None:
         """What the header says of a column of the forest or of the kept targets."""
@@ -77,13 +76,13 @@ class ModelFile:
 
 def parse(source: Source) -> ModelFile:
     """A sound file taken apart, anew at every call."""
-    text, arrays, version = _parts(source)
-    return ModelFile(json.loads(text), dict(arrays), version, source)
+    text, arrays = _parts(source)
+    return ModelFile(json.loads(text), dict(arrays), source)
 
 
 @cache
-def _parts(source: Source) -> tuple[str, Arrays, int]:
-    _, version, _, length, _ = PRELUDE.unpack_from(source.data)
+def _parts(source: Source) -> tuple[str, Arrays]:
+    *_, length, _ = PRELUDE.unpack_from(source.data)
     header = json.loads(source.data[PRELUDE.size : PRELUDE.size + length])
     start = -(-(PRELUDE.size + length) // 8) * 8
     arrays = {
@@ -92,13 +91,13 @@ def _parts(source: Source) -> tuple[str, Arrays, int]:
         )
         for each in header.pop("sections")
     }
-    return json.dumps(header), arrays, version
+    return json.dumps(header), arrays
 
 
 @cache
 def _decoded(source: Source) -> Arrays:
     file = parse(source)
-    described = {**file.header["columns"], **(file.header.get("targets") or {})}
+    described = {**file.header["columns"], **(file.header["targets"] or {})}
     return {name: _decode(file, name, each) for name, each in described.items()}
 
 

@@ -25,7 +25,6 @@ def _parts_cost_nothing() -> Iterator[None]:
     """Short arrays would all be written as they are."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(columns, "PART_COST", 0)
-        patch.setattr(columns, "HALVES_SLOWER", 1.0)
         yield
 
 
@@ -93,20 +92,15 @@ def test_all_encodings_take_part() -> None:
     few = rng.choice(np.array([0.1, 0.2, 0.3, 0.4], "f4"), 5000)
     noise = np.frombuffer(rng.bytes(20_000), "f4")
     small = rng.integers(0, 8, 5000)
-    with_outliers = small + np.where(at < 0.02, rng.integers(0, 2**30, 5000), 0)
     by_encoding = {
         "raw": noise,
         "constant": np.full(5000, np.nan),
         "packed": small,
-        "halves": with_outliers,
         "codes.packed": few,
-        "codes.halves": noise[np.where(at < 0.02, rng.integers(0, 500, 5000), small)],
         "steps.constant": np.arange(5000) * 3,
         "steps.packed": np.cumsum(small),
-        "steps.halves": np.cumsum(with_outliers),
         "filled.raw": np.where(at < 0.5, 0, noise),
         "filled.packed": np.where(at < 0.5, -1, small + 2**40),
-        "filled.halves": np.where(at < 0.5, with_outliers, -1 - 2**50),
         "filled.codes.packed": np.where(at < 0.6, np.float32(-0.0), few),
     }
     encoded = {name: encode_column(values) for name, values in by_encoding.items()}
@@ -115,7 +109,7 @@ def test_all_encodings_take_part() -> None:
         assert decode_column(column).tobytes() == by_encoding[name].tobytes()
 
 
-LINKS = ("raw", "constant", "packed", "halves", "codes", "steps", "filled", "", "ra")
+LINKS = ("raw", "constant", "packed", "codes", "steps", "filled", "", "ra")
 
 
 def damaged(rng: np.random.Generator, column: Column) -> Column:
@@ -177,8 +171,6 @@ def raises_or_is_consistent(column: Column) -> bool:
         ("holes", "filled.counts", 0),
         ("holes", "filled.counts", 1),
         ("holes", "filled.bitmap", 10),  # bits beyond the last value
-        ("outliers", "halves.counts", 1),
-        ("outliers", "halves.bitmap", 10),
         ("offsets", "steps.starts", 0),
         ("offsets", "steps.starts", 10),
     ],
@@ -189,7 +181,6 @@ def test_checkpoints_that_contradict_the_values_are_found(
     rng = np.random.default_rng(0)
     values = {
         "holes": np.where(rng.random(700) < 0.5, rng.integers(0, 2**40, 700), -1),
-        "outliers": rng.integers(0, 8, 700) + (rng.random(700) < 0.02) * 2**40,
         "offsets": np.cumsum(rng.integers(0, 8, 700)),
     }[shape]
     column = encode_column(values)

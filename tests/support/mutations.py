@@ -21,7 +21,7 @@ MAGIC = b"\x89BEVEL\r\n"
 
 INTEGERS = (0, 1, -1, 2, 7, 127, 128, 255, 2**31 - 1, -(2**31), 2**31, 2**32 - 1, 2**62, 2**63 - 1)
 WIDE = (*INTEGERS, -(2**63), 2**63, 2**64 - 1, 2**64, 10**30, -(10**30), 10**300)
-WORDS = ("", "raw", "constant", "packed", "halves", "codes.packed", "steps.packed", "filled.raw")
+WORDS = ("", "raw", "constant", "packed", "codes", "codes.packed", "steps.packed", "filled.raw")
 WORDS += (
     "<i4",
     "<f8",

@@ -17,12 +17,6 @@ constexpr int64_t kLongest = int64_t{1} << 48;
 
 int64_t plus(int64_t a, uint64_t b) { return static_cast<int64_t>(static_cast<uint64_t>(a) + b); }
 
-uint64_t sum_of(const PackedBits& bits, size_t first, size_t last) {
-  uint64_t sum = 0;
-  for (size_t i = first; i < last; ++i) sum += bits[i];
-  return sum;
-}
-
 // Takes parts and numbers of one link of the chain out of the source, with their sizes checked.
 class Link {
  public:
@@ -45,14 +39,12 @@ class Link {
     if (found == source_.meta.end()) fault("Number " + name_ + "." + name + " is missing.");
     return found->second;
   }
-  unsigned width(const char* name) const {
-    const int64_t width = number(name);
+  PackedBits packed(size_t n) const {
+    const int64_t width = number("width");
     if (width < 1 || width > static_cast<int64_t>(PackedBits::kGreatestWidth))
-      fault(name_ + "." + name + " must be from 1 to 57; got " + std::to_string(width) + ".");
-    return static_cast<unsigned>(width);
-  }
-  PackedBits packed(const char* name, size_t n, unsigned width) const {
-    return {part(name, PackedBits::n_bytes(n, width)), width};
+      fault(name_ + ".width must be from 1 to 57; got " + std::to_string(width) + ".");
+    const auto bits = static_cast<unsigned>(width);
+    return {part("values", PackedBits::n_bytes(n, bits)), bits};
   }
   CountedBitmap bitmap(size_t n) const {
     const CountedBitmap map(part("bitmap", 8 * CountedBitmap::n_words(n)),
@@ -99,12 +91,12 @@ class ConstantColumn final : public Column {
 class PackedColumn final : public Column {
  public:
   PackedColumn(size_t n, const Link& link)
-      : Column(n),
-        base_(link.number("base")),
-        bits_(link.packed("values", n, link.width("width"))) {}
+      : Column(n), base_(link.number("base")), bits_(link.packed(n)) {}
 
   uint64_t sum(size_t first, size_t last) const override {
-    return static_cast<uint64_t>(base_) * (last - first) + sum_of(bits_, first, last);
+    uint64_t sum = static_cast<uint64_t>(base_) * (last - first);
+    for (size_t i = first; i < last; ++i) sum += bits_[i];
+    return sum;
   }
 
  private:
@@ -114,56 +106,11 @@ class PackedColumn final : public Column {
   PackedBits bits_;
 };
 
-// base plus a number of which most are small: low bits for all, high bits for those that have any.
-class HalvesColumn final : public Column {
- public:
-  HalvesColumn(size_t n, const Link& link)
-      : Column(n),
-        base_(link.number("base")),
-        low_width_(link.width("low_width")),
-        low_(link.packed("low", n, low_width_)),
-        has_high_(link.bitmap(n)),
-        n_high_(static_cast<size_t>(has_high_.total())),
-        high_(link.packed("high", n_high_, link.width("high_width"))) {}
-
-  void verify() const override {
-    if (!has_high_.is_sound(size())) fault("halves.counts must count the ones of the bitmap.");
-  }
-  uint64_t sum(size_t first, size_t last) const override {
-    return static_cast<uint64_t>(base_) * (last - first) + sum_of(low_, first, last) +
-           (sum_of(high_, n_high_before(first), n_high_before(last)) << low_width_);
-  }
-
- private:
-  int64_t word(size_t i) const override {
-    uint64_t number = low_[i];
-    if (has_high_[i]) number += high_[n_high_before(i)] << low_width_;
-    return plus(base_, number);
-  }
-  // Number of high parts before i; at most their total.
-  size_t n_high_before(size_t i) const {
-    const auto n = static_cast<uint64_t>(has_high_.rank(i));
-    const bool is_high = i < size() && has_high_[i];
-    if (n > n_high_ || (is_high && n == n_high_))
-      fault("halves.counts must count the ones of the bitmap.");
-    return n;
-  }
-
-  int64_t base_;
-  unsigned low_width_;
-  PackedBits low_;
-  CountedBitmap has_high_;
-  size_t n_high_;
-  PackedBits high_;
-};
-
 // Positions in a table of the distinct values.
 class CodesColumn final : public Column {
  public:
   CodesColumn(std::unique_ptr<Column> table, std::unique_ptr<Column> codes)
       : Column(codes->size()), table_(std::move(table)), codes_(std::move(codes)) {}
-
-  void verify() const override { codes_->verify(); }
 
  private:
   int64_t word(size_t i) const override { return table_->at(static_cast<size_t>(codes_->at(i))); }
@@ -196,7 +143,6 @@ class StepsColumn final : public Column {
         fault("steps.starts must agree with the steps.");
     }
   }
-  void verify() const override { steps_->verify(); }
 
  private:
   int64_t start(size_t block) const { return load<int64_t>(starts_, block); }
@@ -216,7 +162,6 @@ class FilledColumn final : public Column {
 
   void verify() const override {
     if (!is_other_.is_sound(size())) fault("filled.counts must count the ones of the bitmap.");
-    others_->verify();
   }
 
  private:
@@ -274,23 +219,22 @@ std::unique_ptr<Column> open_link(const ColumnSource& source, std::string_view c
   if (name == "filled") {
     const CountedBitmap map = link.bitmap(n);
     auto others = open_next(source, rest, static_cast<size_t>(map.total()),
-                            {"raw", "constant", "codes", "packed", "halves"});
+                            {"raw", "constant", "codes", "packed"});
     return std::make_unique<FilledColumn>(n, link.number("word"), map, std::move(others));
   }
   if (name == "steps")
     return std::make_unique<StepsColumn>(
         n, link.part("starts", 8 * StepsColumn::n_starts(n)),
-        open_next(source, rest, StepsColumn::n_steps(n), {"constant", "packed", "halves"}));
+        open_next(source, rest, StepsColumn::n_steps(n), {"constant", "packed"}));
   if (name == "codes") {
     const size_t n_table = link.part_bytes("table") / item_size(source.dtype);
     return std::make_unique<CodesColumn>(open_raw(source.dtype, n_table, link, "table"),
-                                         open_next(source, rest, n, {"packed", "halves"}));
+                                         open_next(source, rest, n, {"packed"}));
   }
   if (!rest.empty()) fault("A column cannot be encoded as " + source.encoding + ".");
   if (name == "raw") return open_raw(source.dtype, n, link, "values");
   if (name == "constant") return std::make_unique<ConstantColumn>(n, link);
-  if (name == "packed") return std::make_unique<PackedColumn>(n, link);
-  return std::make_unique<HalvesColumn>(n, link);
+  return std::make_unique<PackedColumn>(n, link);
 }
 
 }  // namespace
@@ -321,7 +265,7 @@ std::unique_ptr<Column> open_column(const ColumnSource& source) {
   if (source.length < 0 || source.length > kLongest)
     fault("A column must have from 0 to 2^48 values; got " + std::to_string(source.length) + ".");
   return open_next(source, source.encoding, static_cast<size_t>(source.length),
-                   {"raw", "constant", "codes", "packed", "halves", "steps", "filled"});
+                   {"raw", "constant", "codes", "packed", "steps", "filled"});
 }
 
 }  // namespace bevel

@@ -9,7 +9,6 @@ import inspect
 import os
 import traceback
 import warnings
-from abc import abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
@@ -31,6 +30,7 @@ from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.files.model import StoredEstimator, save
+from bevel.forest.aggregation import Aggregation, MeanOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
@@ -386,14 +386,20 @@ PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 class TreeEstimator(TableEstimator):
     """The methods of a fitted estimator that read its trees."""
 
+    _tasks: ClassVar[tuple[type[Task], ...]]
+    _aggregation: ClassVar[type[Aggregation]] = MeanOfTrees
+    _has_rotations: ClassVar[bool] = False
     n_jobs: int | None
     _fitted: FittedForest
     n_estimators: int
     warm_start: bool
 
-    @abstractmethod
     def _to_store(self) -> StoredEstimator:
         """Contents of a model file of the estimator."""
+        score = getattr(self, "oob_score_", None)
+        return StoredEstimator(
+            type(self).__name__, self._own_parameters(), self.fitted_forest_, score
+        )
 
     @property
     def fitted_forest_(self) -> FittedForest:

@@ -49,8 +49,13 @@ from bevel.estimators._boosted_trees import (
     validation_rows,
 )
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
-from bevel.forest.aggregation import AdditiveRowPredictor, SumOfTrees, add_some_trees, add_trees
+from bevel.forest.aggregation import (
+    AdditiveRowPredictor,
+    Aggregation,
+    SumOfTrees,
+    add_some_trees,
+    add_trees,
+)
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import join_forests
 from bevel.forest.importance import gain_importances
@@ -101,6 +106,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
 
     _parameters: ClassVar[Mapping[str, Parameter]]
     _defaults: ClassVar[BoostingDefaults]
+    _aggregation: ClassVar[type[Aggregation]] = SumOfTrees
     _keeps_interrupted_fits: ClassVar[bool] = True
     early_stopping: bool | str
     refit: bool | str
@@ -469,11 +475,6 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             scores = [np.concatenate(pair) for pair in zip(known, scores, strict=True)]
         return BoostingRecord(scores[0], scores[1])
 
-    def _to_store(self) -> StoredEstimator:
-        return StoredEstimator(
-            type(self).__name__, self._own_parameters(), self.fitted_forest_, None
-        )
-
     @property
     def n_iter_(self) -> int:
         """Number of iterations in the model."""
@@ -721,6 +722,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification,)
     _defaults: ClassVar[BoostingDefaults] = OF_CLASSES
 
     def __init__(
@@ -985,6 +987,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression,)
     _defaults: ClassVar[BoostingDefaults] = OF_NUMBERS
 
     def __init__(

@@ -30,7 +30,6 @@ from bevel.estimators._base import (
     whole_or_not_at_all,
 )
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
@@ -215,14 +214,6 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             )
         return families
 
-    def _to_store(self) -> StoredEstimator:
-        return StoredEstimator(
-            type(self).__name__,
-            self._own_parameters(),
-            self.fitted_forest_,
-            getattr(self, "oob_score_", None),
-        )
-
     def _settings(self) -> dict[str, Any]:
         """Parameters of a fit by name, including those that the user cannot set."""
         return self._own_parameters()
@@ -400,6 +391,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = ClassTargets()
     _out_of_bag_name: ClassVar[str] = "oob_decision_function_"
     classes_: Any  # with several outputs these are lists
@@ -596,6 +588,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = NumberTargets()
     keep_targets: bool
 

@@ -24,15 +24,13 @@ from bevel.estimators._base import (
     whole_or_not_at_all,
 )
 from bevel.estimators.registry import savable
-from bevel.files.model import StoredEstimator
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_all, join_forests, spread_columns
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
-from bevel.forest.records import with_path_lengths
-from bevel.forest.task import Isolation
+from bevel.forest.task import Isolation, Task, average_path_length
 from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections import Custom, Gaussian, Patches
@@ -93,6 +91,7 @@ class ObliqueIsolationForest(
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = ISOLATION_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Isolation,)
 
     def __init__(
         self,
@@ -221,7 +220,7 @@ class ObliqueIsolationForest(
         else:
             target = TrainingTarget(np.zeros(len(dataset.X)), 0, weights)
             grown = train(dataset, target, options, trees, n_threads, progress)
-        grown = with_path_lengths(grown, options.bag_size)
+        grown = _with_path_lengths(grown, options.bag_size)
         return grown if before is None else join_forests(before.forest, grown)
 
     def _grow_on_few(
@@ -359,9 +358,20 @@ class ObliqueIsolationForest(
         assert isinstance(task, Isolation)
         return task
 
-    def _to_store(self) -> StoredEstimator:
-        parameters = self._own_parameters()
-        return StoredEstimator(type(self).__name__, parameters, self.fitted_forest_, None)
+
+def _with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
+    """Return a forest of these trees with the path length of each leaf as its value.
+
+    The path length is the depth of the leaf plus the expected depth of a tree of its rows. A leaf
+    has as many of the `n_samples` rows of a tree as its share of their weight.
+    """
+    values = np.zeros(forest.n_nodes)
+    leaves = forest.right < 0
+    weight = np.asarray(forest.weight, dtype=np.float64)
+    of_tree = np.repeat(weight[forest.tree_offset[:-1]], np.diff(forest.tree_offset))
+    n_rows = n_samples * weight[leaves] / of_tree[leaves]
+    values[leaves] = forest.depth[leaves] + average_path_length(n_rows)
+    return replace(forest, leaf_value=values)
 
 
 def _read_members(projection: Any, n_numeric: int) -> Sequence[ProjectionDraws]:

@@ -32,7 +32,7 @@ def load(
     Parameters
     ----------
     path : str or path
-        The file. Raises ModelFileError if it is damaged, of a later version of the format, or a
+        The file. Raises ModelFileError if it is damaged, of another version of the format, or a
         pipe or device.
     mmap : bool, default=False
         False reads the file into memory and verifies all of it: checksums, bounds, structure. True

@@ -23,7 +23,7 @@ from bevel.forest.survival import (
     read_times,
     survival_task,
 )
-from bevel.forest.task import Survival
+from bevel.forest.task import Survival, Task
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
 from bevel.projections.families import AUTOMATIC, ProjectionDraws
@@ -74,6 +74,7 @@ class ObliqueSurvivalForest(ObliqueForest):
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = SURVIVAL_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Survival,)
     _target_kind: ClassVar[TargetKind] = SurvivalTargets()
     _estimator_type = "survival"
     n_jobs: int | None

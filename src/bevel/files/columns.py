@@ -8,14 +8,10 @@ to the next: "filled.codes.packed". Names of parts and numbers begin with their 
 raw       `values`: the array itself
 constant  one value throughout; number `word`
 packed    `base` + numbers of `width` bits, lowest bit first, then 8 spare bytes in `values`
-halves    `base` + numbers of which most are small: `low_width` low bits of all in `low`; high bits
-          of those that have any in `high`, `high_width` each; both as in packed. `bitmap` has a
-          bit for each number, one if it has high bits; `counts` the ones before each 512 of them,
-          and in all
-codes     `table` of the distinct values, frequent ones first; then their positions in it
+codes     `table` of the distinct values; then their positions in it
 steps     `starts`: every 64th value; then the differences of neighbours
-filled    number `word` nearly everywhere; `bitmap` and `counts` of the others as in halves; then
-          the others
+filled    number `word` nearly everywhere; `bitmap` has a bit for each number, one for the others;
+          `counts` the ones before each 512 of them, and in all; then the others
 ========  =============================================================================
 """
 
@@ -49,10 +45,6 @@ __all__ = [
 PART_TYPES: Mapping[str, str | None] = {
     "raw.values": None,
     "packed.values": "|u1",
-    "halves.low": "|u1",
-    "halves.high": "|u1",
-    "halves.bitmap": "<u8",
-    "halves.counts": "<i8",
     "codes.table": None,
     "steps.starts": "<i8",
     "filled.bitmap": "<u8",
@@ -64,7 +56,6 @@ LINKS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "raw": ((), ("values",)),
     "constant": (("word",), ()),
     "packed": (("base", "width"), ("values",)),
-    "halves": (("base", "low_width", "high_width"), ("low", "bitmap", "counts", "high")),
     "codes": ((), ("table",)),
     "steps": ((), ("starts",)),
     "filled": (("word",), ("bitmap", "counts")),
@@ -76,7 +67,6 @@ BLOCK = 512  # bits between two counts
 LONGEST_TABLE = 2**16
 SAMPLE = 2**15  # values sampled to decide whether a table can pay
 SPARE_BYTES = 8  # padding after packed numbers, for that load
-HALVES_SLOWER = 17 / 16  # ratio of sizes above which halves are preferred
 PART_COST = 64  # overhead of a part in bytes: directory entry and alignment
 
 
@@ -100,7 +90,7 @@ class Encoded:
 class EncodingPlan:
     """A planned encoding with its cost."""
 
-    cost: float  # bytes in a file, plus a penalty for slow reading
+    cost: int  # bytes in a file
     build: Callable[[], Encoded]
 
 
@@ -142,82 +132,44 @@ def _raw(words: Ints64, dtype: np.dtype[Any]) -> EncodingPlan:
 
 
 def _numbers(words: Ints64) -> EncodingPlan | None:
-    """The smallest of constant, packed and halves, which produce no further words."""
+    """The smaller of constant and packed, which produce no further words."""
     if len(words) == 0:
         return None
     base = int(words.min())
-    above = words.view(np.uint64) - np.array(base, np.int64).view(np.uint64)
-    width = int(above.max()).bit_length()
-    # Just below 2^53 and above, frexp() may be one too high, which only costs a bit.
-    lengths = np.bincount(np.frexp(above.astype(np.float64))[1], minlength=width + 1)
-    return _plan_numbers(lengths, width, lambda: (above, base))
-
-
-def _plan_numbers(
-    lengths: Ints64, width: int, make: Callable[[], tuple[UInts64, int]]
-) -> EncodingPlan | None:
-    """Plan for numbers of at most `width` bits, given how many have each length.
-
-    `make` computes the numbers when the plan is carried out, and returns their base.
-    """
+    width = (int(words.max()) - base).bit_length()
     if width == 0:
-        return EncodingPlan(0, lambda: NOTHING.after("constant", {"word": make()[1]}, {}))
-    n = int(lengths.sum())
-    packed = EncodingPlan(_packed_cost(n, width), lambda: _packed(*make(), width))
-    plans = [packed if width <= WIDEST else None]
-    longer = n - np.cumsum(lengths)
-    low_widths = range(max(1, width - WIDEST), min(width, WIDEST + 1))
-    costs = {
-        low: HALVES_SLOWER * _halves_cost(n, int(longer[low]), low, width - low)
-        for low in low_widths
-    }
-    if costs:
-        low = min(costs, key=lambda low: costs[low])
-        plans.append(EncodingPlan(costs[low], lambda: _halves(*make(), low, width - low)))
-    return _cheapest(plans) if any(plans) else None
+        return EncodingPlan(0, lambda: NOTHING.after("constant", {"word": base}, {}))
+    return _packed(len(words), width, lambda: _above(words, base), base)
 
 
-def _packed_cost(n: int, width: int) -> int:
-    return PART_COST + (n * width + 7) // 8 + SPARE_BYTES
+def _above(words: Ints64, base: int) -> UInts64:
+    return words.view(np.uint64) - np.array(base, np.int64).view(np.uint64)
 
 
-def _packed(numbers: UInts64, base: int, width: int) -> Encoded:
-    bits = _core.pack_bits(numbers, width)
-    return NOTHING.after("packed", {"base": base, "width": width}, {"values": bits})
+def _packed(
+    n: int, width: int, numbers: Callable[[], UInts64], base: int = 0
+) -> EncodingPlan | None:
+    """Plan for `n` numbers of at most `width` bits, which are computed when it is carried out."""
+    if width > WIDEST:
+        return None
 
+    def build() -> Encoded:
+        bits = _core.pack_bits(numbers(), width)
+        return NOTHING.after("packed", {"base": base, "width": width}, {"values": bits})
 
-def _halves_cost(n: int, n_high: int, low_width: int, high_width: int) -> int:
-    return _packed_cost(n, low_width) + _packed_cost(n_high, high_width) + _bitmap_cost(n)
-
-
-def _halves(numbers: UInts64, base: int, low_width: int, high_width: int) -> Encoded:
-    high = numbers >> np.uint64(low_width)
-    has_high = high != 0
-    meta = {"base": base, "low_width": low_width, "high_width": high_width}
-    parts = {
-        "low": _core.pack_bits(numbers, low_width),
-        **_bitmap(has_high),
-        "high": _core.pack_bits(high[has_high], high_width),
-    }
-    return NOTHING.after("halves", meta, parts)
+    return EncodingPlan(PART_COST + (n * width + 7) // 8 + SPARE_BYTES, build)
 
 
 def _codes(words: Ints64, dtype: np.dtype[Any]) -> EncodingPlan | None:
     sample = _sample(words)
     if len(words) < 2 or len(_distinct(sample)[0]) > len(sample) // 2:
         return None
-    table, times = _distinct(words)
+    table = _distinct(words)[0]
     if not 1 < len(table) <= LONGEST_TABLE:
         return None
-    by_frequency = np.argsort(-times, kind="stable")
-    code = np.empty(len(table), np.uint64)
-    code[by_frequency] = np.arange(len(table), dtype=np.uint64)
-    bits = np.frexp(np.arange(len(table)))[1]
-    lengths = np.bincount(bits, times[by_frequency]).astype(np.int64)
-    inner = _plan_numbers(
-        lengths, (len(table) - 1).bit_length(), lambda: (code[np.searchsorted(table, words)], 0)
-    )
-    parts = {"table": _from_words(table[by_frequency], dtype)}
+    width = (len(table) - 1).bit_length()
+    inner = _packed(len(words), width, lambda: np.searchsorted(table, words).astype(np.uint64))
+    parts = {"table": _from_words(table, dtype)}
     return inner and EncodingPlan(
         PART_COST + parts["table"].nbytes + inner.cost,
         lambda: inner.build().after("codes", {}, parts),
@@ -300,7 +252,7 @@ class Column:
     encoding: str
     dtype: str
     length: int
-    meta: Mapping[str, int | float]
+    meta: Mapping[str, int]
     parts: Mapping[str, Array]
 
     @property
@@ -362,9 +314,9 @@ def open_column(column: Column) -> _core.ColumnReader:
     """Reader of single values; checks the sizes of the parts in constant time."""
     _check_names(column)
     if column.dtype not in TYPES:
-        raise _damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
+        raise damaged("The type of a column", f"one of {', '.join(TYPES)}", column.dtype)
     if type(column.length) is not int or not 0 <= column.length < 2**48:
-        raise _damaged("The length of a column", "an integer from 0 to 2^48", column.length)
+        raise damaged("The length of a column", "an integer from 0 to 2^48", column.length)
     parts = {name: _bytes(name, part, column.dtype) for name, part in column.parts.items()}
     meta = {name: _integer(name, number) for name, number in column.meta.items()}
     return _core.ColumnReader(column.encoding, column.dtype, column.length, meta, parts)
@@ -385,16 +337,12 @@ def _check_names(column: Column) -> None:
 
 def _integer(name: str, number: object) -> int:
     if type(number) is not int or not -(2**63) <= number < 2**63:
-        raise _damaged(f"Number {name} of a column", "an integer of 64 bits", number)
+        raise damaged(f"Number {name} of a column", "an integer of 64 bits", number)
     return number
 
 
 def _bytes(name: str, part: Array, dtype: str) -> npt.NDArray[np.uint8]:
     required = PART_TYPES.get(name, dtype) or dtype
     if part.dtype.str != required or part.ndim != 1:
-        raise _damaged(f"Part {name} of a column", f"a list of type {required}", part.dtype.str)
+        raise damaged(f"Part {name} of a column", f"a list of type {required}", part.dtype.str)
     return np.ascontiguousarray(part).view(np.uint8)
-
-
-def _damaged(what: str, required: str, got: object) -> ModelFileError:
-    return ModelFileError(f"{what} must be {required}; got {got}. The file is damaged.")

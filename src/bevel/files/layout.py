@@ -225,7 +225,7 @@ Buffer = bytes | memoryview
 
 # The first byte is not ASCII and the last two change when a file is sent as text, as in PNG.
 MAGIC = b"\x89BEVEL\r\n"
-VERSION = 7
+VERSION = 1
 PRELUDE = struct.Struct("<8sIIQQ")
 _BEFORE_CHECKSUM = struct.Struct("<8sI")
 _AFTER_CHECKSUM = struct.Struct("<QQ")
@@ -257,7 +257,6 @@ class Layout:
     """A file whose header is verified, and whose sections are within its bounds."""
 
     buffer: memoryview
-    version: int
     header: Mapping[str, Any]  # without the table of sections
     sections: Mapping[str, Section]
     start: int  # offset of the first section
@@ -343,7 +342,7 @@ def read_layout(source: Buffer) -> Layout:
         The whole file.
     """
     buffer = memoryview(source)
-    version, header_length = _read_prelude(buffer)
+    header_length = _read_prelude(buffer)
     text = bytes(buffer[PRELUDE.size : PRELUDE.size + header_length])
     before = buffer[: _BEFORE_CHECKSUM.size]
     after = buffer[PRELUDE.size - _AFTER_CHECKSUM.size : PRELUDE.size]
@@ -355,28 +354,27 @@ def read_layout(source: Buffer) -> Layout:
         raise damaged("The header", "followed by zeros", "other bytes")
     header = check_kind("The header", read_json(text), dict)
     sections = _read_table(header.pop("sections", None), len(buffer) - start)
-    return Layout(buffer, version, header, sections, start)
+    return Layout(buffer, header, sections, start)
 
 
-def _read_prelude(buffer: memoryview) -> tuple[int, int]:
-    """Version of the format and length of the header, which is inside the file."""
+def _read_prelude(buffer: memoryview) -> int:
+    """Length of the header, which is inside the file, whose format is of this version."""
     if bytes(buffer[: len(MAGIC)]) != MAGIC:
         raise damaged("The file", "a Bevel model file", bytes(buffer[: len(MAGIC)]))
     if len(buffer) < PRELUDE.size:
         raise damaged("The file", f"of {PRELUDE.size} bytes or more", len(buffer))
     _, version, _, header_length, file_length = PRELUDE.unpack_from(buffer)
-    if version > VERSION:
+    if version != VERSION:
         raise ModelFileError(
-            f"The file must be of format version {VERSION} or older for this version of Bevel; got "
-            f"version {version}. Upgrade Bevel: python -m pip install --upgrade bevel."
+            f"The file must be of format version {VERSION} for this version of Bevel; got version "
+            f"{version}. Upgrade Bevel, if the file was written by a later one: python -m pip "
+            "install --upgrade bevel. Otherwise save the model again."
         )
-    if version < 1:
-        raise damaged("The version of the format", "1 or more", version)
     if file_length != len(buffer):
         raise damaged("The file", f"of {file_length} bytes, the length in its header", len(buffer))
     if PRELUDE.size + header_length > len(buffer):
         raise damaged("The header", "inside the file", f"{header_length} bytes")
-    return version, header_length
+    return int(header_length)
 
 
 def _read_table(table: object, available: int) -> dict[str, Section]:

@@ -4,7 +4,7 @@ and records of growth, in the header and in sections of a model file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from bevel.files.values import (
     encode_labels,
     encode_scalar,
 )
-from bevel.forest.aggregation import LINKS, MAX_BASELINE, SumOfTrees
+from bevel.forest.aggregation import LINKS, MAX_BASELINE, Aggregation, MeanOfTrees, SumOfTrees
 from bevel.forest.calibration import POWERS
 from bevel.forest.records import (
     BoostingRecord,
@@ -30,31 +30,19 @@ from bevel.forest.records import (
     FamilyRecord,
     RotationRecord,
 )
-from bevel.forest.task import Isolation, SeveralOutputs, Survival
+from bevel.forest.task import Classification, Isolation, Regression, SeveralOutputs, Survival, Task
 from bevel.printable import printable
 
 __all__ = [
-    "FIRST_WITH_FAMILIES",
-    "FIRST_WITH_OUTPUTS",
-    "FIRST_WITH_RECORD",
     "check_outputs",
-    "decode_additive",
-    "decode_classes",
+    "decode_aggregation",
     "decode_families",
-    "decode_isolation",
-    "decode_outputs",
-    "decode_power",
-    "decode_record",
     "decode_rotations",
-    "decode_survival",
-    "encode_additive",
-    "encode_classes",
+    "decode_task",
+    "encode_aggregation",
     "encode_families",
-    "encode_isolation",
-    "encode_outputs",
-    "encode_record",
     "encode_rotations",
-    "encode_survival",
+    "encode_task",
 ]
 
 # The record of a boosting fit, in a header field and sections.
@@ -64,7 +52,6 @@ __all__ = [
 #         and sections "additive.training_score", "additive.validation_score",
 #         "additive.residuals" and "additive.residual_weights"
 
-FIRST_WITH_RECORD = 4  # version of the format
 MAX_SCORES = 10**9
 RESIDUAL_POWERS = (0.0, 0.5, 1.0)
 
@@ -163,15 +150,12 @@ def encode_additive(additive: SumOfTrees, arrays: Arrays) -> dict[str, Any]:
 def decode_additive(
     header: Fields,
     sections: Sections,
-    version: int,
     classes: npt.NDArray[Any] | None,
     n_trees: int,
 ) -> SumOfTrees:
     """Read and check the field; raises ModelFileError unless it fits the classes and the trees."""
     fields = Fields(header.take("additive", dict), "header.additive")
-    record = None
-    if version >= FIRST_WITH_RECORD:
-        record = decode_record(fields.take_any("record"), sections, classes is not None)
+    record = decode_record(fields.take_any("record"), sections, classes is not None)
     link = fields.take("link", str)
     baseline = tuple(_number(decode_scalar(value)) for value in fields.take("baseline", list))
     fields.finish()
@@ -204,28 +188,47 @@ def _number(value: object) -> float:
     return number
 
 
-FIRST_WITH_POWER = 5  # first version of the format with a power
+def encode_aggregation(aggregation: Aggregation, arrays: Arrays) -> dict[str, Any]:
+    """Header fields that tell how trees come together; arrays are put into sections."""
+    fields: dict[str, Any] = {"calibration_power": float(aggregation.power)}
+    if isinstance(aggregation, SumOfTrees):
+        fields["additive"] = encode_additive(aggregation, arrays)
+    return fields
 
 
-def decode_power(header: Fields, version: int, *, averages_classes: bool) -> float:
-    """Read and check the power; raises ModelFileError.
+def decode_aggregation(
+    header: Fields,
+    sections: Sections,
+    kind: type[Aggregation],
+    task: Task,
+    n_trees: int,
+    hard: bool,
+) -> Aggregation:
+    """Read and check the fields of `encode_aggregation`; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
         Header of the file.
-    version : int
-        Version of the format; before FIRST_VERSION the power is 1.
-    averages_classes : bool
-        Whether the forest averages class shares; in others the power is 1.
+    sections : Sections
+        Sections to take arrays from.
+    kind : type
+        Aggregation of the estimator.
+    task : Task
+        What the forest predicts.
+    n_trees : int
+        Trees of the forest.
+    hard : bool
+        Whether trees vote.
     """
-    if version < FIRST_WITH_POWER:
-        return 1.0
     power = header.take("calibration_power", float)
+    averages_classes = isinstance(task, Classification) and not kind.adds_up
     allowed = POWERS if averages_classes else (1.0,)
     if power not in allowed:
         raise damaged("header.calibration_power", f"one of {', '.join(map(str, allowed))}", power)
-    return float(power)
+    if kind.adds_up:
+        return decode_additive(header, sections, task.classes, n_trees)
+    return MeanOfTrees(hard, float(power))
 
 
 # The families that share the trees of a forest, in a header field and sections.
@@ -235,8 +238,6 @@ def decode_power(header: Fields, version: int, *, averages_classes: bool) -> flo
 #         and sections "families.errors", "families.standard_errors", "families.weights" and
 #         "families.of_tree"
 
-FIRST_WITH_FAMILIES = 3  # first version of the format with families
-FIRST_WITH_NODE_SIZE = 7  # first version of the format with their min_samples_split
 MAX_FAMILIES = 1000
 MAX_ROWS = 2**31 - 1
 
@@ -256,9 +257,7 @@ def encode_families(record: FamilyRecord | None, arrays: Arrays) -> dict[str, An
     }
 
 
-def decode_families(
-    value: object, sections: Sections, n_trees: int, version: int
-) -> FamilyRecord | None:
+def decode_families(value: object, sections: Sections, n_trees: int) -> FamilyRecord | None:
     """Read the field and sections that `encode_families` has written; raises ModelFileError.
 
     Parameters
@@ -269,19 +268,13 @@ def decode_families(
         Sections to take arrays from.
     n_trees : int
         Trees of the forest.
-    version : int
-        Version of the format.
     """
     if value is None:
         return None
     fields = Fields(value, "families")
     names = tuple(_text(name) for name in _list(fields.take_any("names")))
     left_out = tuple(_pair(each) for each in _list(fields.take_any("left_out")))
-    size = 2
-    if version >= FIRST_WITH_NODE_SIZE:
-        size = check_kind("families.min_samples_split", fields.take_any("min_samples_split"), int)
-        if not 2 <= size <= MAX_ROWS:
-            raise damaged("families.min_samples_split", f"from 2 to {MAX_ROWS}", size)
+    size = fields.take_count("min_samples_split", 2, MAX_ROWS)
     fields.finish()
     if not names:
         raise damaged("families.names", "one or more names", "none")
@@ -345,9 +338,49 @@ def decode_isolation(header: Fields) -> Isolation:
     return Isolation(n_samples, float(offset))
 
 
-# Classes of a model file, of one output or of several with their names.
+# Tasks: classes of a model file, of one output or of several with their names, and the fields of
+# isolation and survival forests.
 
-FIRST_WITH_OUTPUTS = 6
+
+def encode_task(task: Task, arrays: Arrays) -> dict[str, Any]:
+    """Header fields of a task; arrays are put into sections."""
+    fields: dict[str, Any] = {"classes": encode_classes(task.classes), "outputs": None}
+    match task:
+        case SeveralOutputs():
+            fields["outputs"] = encode_outputs(task)
+        case Isolation():
+            fields["isolation"] = encode_isolation(task)
+        case Survival():
+            fields["survival"] = encode_survival(task, arrays)
+    return fields
+
+
+def decode_task(header: Fields, sections: Sections, tasks: Collection[type[Task]]) -> Task:
+    """Read and check the fields of `encode_task`; raises ModelFileError.
+
+    Parameters
+    ----------
+    header : Fields
+        Header of the file.
+    sections : Sections
+        Sections to take arrays from.
+    tasks : collection of types
+        The tasks that the estimator can have.
+    """
+    classes = header.take_any("classes")
+    has_classes = Classification in tasks
+    outputs = decode_outputs(header, sections, has_classes)
+    if outputs is not None and SeveralOutputs not in tasks:
+        raise damaged("header.outputs", "null for this estimator", "several")
+    if (has_classes and outputs is None) != (classes is not None):
+        raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
+    if outputs is not None:
+        return outputs
+    if has_classes:
+        return Classification(decode_classes(classes, sections))
+    if Isolation in tasks:
+        return decode_isolation(header)
+    return decode_survival(header, sections) if Survival in tasks else Regression()
 
 
 def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
@@ -371,19 +404,17 @@ def decode_classes(value: object, sections: Sections, path: str = "header.classe
     return classes
 
 
-def encode_outputs(outputs: SeveralOutputs | None) -> dict[str, Any] | None:
-    """Names and classes of several outputs; null for one output."""
-    if outputs is None:
-        return None
+def encode_outputs(outputs: SeveralOutputs) -> dict[str, Any]:
+    """Names and classes of several outputs."""
     classes = None if outputs.labels is None else [encode_classes(c) for c in outputs.labels]
     return {"names": list(outputs.names), "classes": classes}
 
 
 def decode_outputs(
-    header: Fields, sections: Sections, version: int, is_classifier: bool
+    header: Fields, sections: Sections, is_classifier: bool
 ) -> SeveralOutputs | None:
     """Read names and classes of several outputs; raises ModelFileError if they are invalid."""
-    value = header.take_any("outputs") if version >= FIRST_WITH_OUTPUTS else None
+    value = header.take_any("outputs")
     if value is None:
         return None
     fields = Fields(value, "header.outputs")
@@ -404,15 +435,15 @@ def decode_outputs(
     return SeveralOutputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
 
 
-def check_outputs(outputs: SeveralOutputs | None, columns: Mapping[str, Column]) -> None:
+def check_outputs(task: Task, columns: Mapping[str, Column]) -> None:
     """Raise ModelFileError unless the trees have the outputs of the header."""
     column = columns["output_classes"]
-    n_outputs = 0 if outputs is None else len(outputs)
+    n_outputs = task.n_outputs if task.n_outputs > 1 else 0
     if column.length != n_outputs:
         raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
-    if outputs is None:
+    if not isinstance(task, SeveralOutputs):
         return
-    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.output_classes):
+    if not np.array_equal(decode_column(column, check_claims(columns)), task.output_classes):
         raise damaged("output_classes", "as many classes as in the header", "others")
 
 
@@ -474,8 +505,6 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
 # "survival": {"last_time": 4.5, "n_causes": 1}
 #         and section "survival.event_times"
 
-FIRST_WITH_CAUSES = 7  # first version of the format with causes
-
 
 def encode_survival(record: Survival, arrays: Arrays) -> dict[str, Any]:
     """The header's field "survival"; the times are put into a section."""
@@ -486,14 +515,12 @@ def encode_survival(record: Survival, arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def decode_survival(header: Fields, sections: Sections, version: int) -> Survival:
+def decode_survival(header: Fields, sections: Sections) -> Survival:
     """Read the field and section that `encode_survival` has written; raises ModelFileError."""
     fields = Fields(header.take("survival", dict), "header.survival")
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
-    n_causes = fields.take_count("n_causes") if version >= FIRST_WITH_CAUSES else 1
+    n_causes = fields.take_count("n_causes", 1, MAX_CAUSES)
     fields.finish()
-    if not 1 <= n_causes <= MAX_CAUSES:
-        raise damaged("survival.n_causes", f"from 1 to {MAX_CAUSES}", n_causes)
     times = sections.take("survival.event_times", "<f8")
     good = len(times) > 0 and bool((times > 0.0).all()) and bool((np.diff(times) > 0.0).all())
     if not good or not times[-1] <= last_time <= MAX_TIME:

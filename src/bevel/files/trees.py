@@ -30,7 +30,7 @@ from bevel.files.layout import Fields, Layout, Sections, check_kind, damaged, on
 from bevel.forest.flat_forest import FOREST_FIELDS, FlatForest, check_forest
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
 from bevel.forest.quantiles import LeafTargets
-from bevel.forest.records import check_curves
+from bevel.forest.task import Regression, Task
 
 __all__ = [
     "COLUMN_TYPES",
@@ -77,8 +77,7 @@ def decode_forest(
     n_classes: int,
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
-    n_times: int = 0,
-    n_causes: int = 1,
+    task: Task | None = None,
 ) -> FlatForest:
     """Decode the forest of some columns; raises ModelFileError unless it is valid."""
     _check_types(columns)
@@ -88,7 +87,7 @@ def decode_forest(
     forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
     try:
         check_forest(forest)
-        check_curves(forest, n_times, n_causes)
+        (task or Regression()).check_leaves(forest)
     except ValueError as error:
         raise ModelFileError(f"{error} The file is damaged.") from None
     return forest
@@ -225,10 +224,6 @@ class MappedPredictor:
         return self._whole.paths(X, n_threads)
 
 
-OF_OUTPUTS = ("output_classes", "output_value")  # columns of format 6 and later
-FIRST_WITH_OUTPUTS = 6
-
-
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
     """The header's field "columns"; parts are put into sections."""
     return store_columns(encode_forest(forest), arrays)
@@ -287,14 +282,9 @@ class FileColumns:
     def verify(self) -> None:
         """Raise ModelFileError unless the parts match their checksums."""
         self.layout.check_unchanged()
-        for name, column in self._stored().items():
+        for name, column in self.columns.items():
             for part in column.parts:
                 self.layout.verify(f"{name}.{part}")
-
-    def _stored(self) -> Mapping[str, Column]:
-        """The columns that files of this version hold; others are empty."""
-        has_outputs = self.layout.version >= FIRST_WITH_OUTPUTS
-        return {n: c for n, c in self.columns.items() if has_outputs or n not in OF_OUTPUTS}
 
     def in_memory(self) -> Self:
         """Return these columns on a copy of the file in memory, which cannot change."""
@@ -302,9 +292,9 @@ class FileColumns:
         layout = replace(self.layout, buffer=memoryview(bytes(self.layout.buffer)))
         columns = {
             name: replace(column, parts={p: layout.view(f"{name}.{p}") for p in column.parts})
-            for name, column in self._stored().items()
+            for name, column in self.columns.items()
         }
-        return replace(self, layout=layout, columns={**self.columns, **columns})
+        return replace(self, layout=layout, columns=columns)
 
 
 @dataclass(frozen=True, eq=False)
@@ -315,34 +305,22 @@ class FileForest(FileColumns):
     ----------
     n_features, n_classes, levels, medians
         Fields as in `bevel.FlatForest`.
-    n_times : int
-        Event times that leaves may refer to; 0 except in survival forests.
-    n_causes : int
-        Causes of events.
-    has_lengths : bool
-        Whether the values of leaves are path lengths, which are not negative.
+    task : Task
+        What the forest predicts, which its leaves must allow.
     """
 
     n_features: int
     n_classes: int
     levels: npt.NDArray[np.int32]
     medians: npt.NDArray[np.float32]
-    n_times: int = 0
-    n_causes: int = 1
-    has_lengths: bool = False
+    task: Task
 
     def read(self) -> FlatForest:
         """Read the whole forest; raises ModelFileError unless it is valid."""
         with only_file_errors():
             self.verify()
             about = (self.n_features, self.n_classes, self.levels, self.medians)
-            forest = decode_forest(
-                self.columns, *about, n_times=self.n_times, n_causes=self.n_causes
-            )
-            if self.has_lengths and (forest.leaf_value < 0.0).any():
-                least = float(forest.leaf_value.min())
-                raise damaged("The path length of a leaf", "zero or more", least)
-            return forest
+            return decode_forest(self.columns, *about, self.task)
 
 
 class MappedFile(MappedPredictor):
@@ -375,12 +353,9 @@ class MappedFile(MappedPredictor):
         return PackedPredictor, (self.forest,)
 
 
-def decode_trees(header: Fields, sections: Sections, version: int) -> dict[str, Column]:
+def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
     """Read the description of the forest's columns; raises ModelFileError."""
-    types = dict(COLUMN_TYPES)
-    absent = {} if version >= FIRST_WITH_OUTPUTS else {name: types.pop(name) for name in OF_OUTPUTS}
-    columns = decode_columns(header.take("columns", dict), "columns", types, sections)
-    return columns | {name: encode_column(np.empty(0, dtype)) for name, dtype in absent.items()}
+    return decode_columns(header.take("columns", dict), "columns", COLUMN_TYPES, sections)
 
 
 def decode_columns(
@@ -415,9 +390,6 @@ def _decode_column(path: str, name: str, dtype: str, value: object, sections: Se
     if fields.take("dtype", str) != dtype:
         raise damaged(f"{path}.dtype", f'"{dtype}"', "another")
     meta = fields.take("meta", dict)
-    for each in meta.values():
-        if type(each) is not int or not -(2**63) <= each < 2**63:
-            raise damaged(f"{path}.meta", "integers of 64 bits", each)
     names = fields.take("parts", list)
     parts = {
         part: sections.view(f"{name}.{part}")
@@ -449,17 +421,13 @@ def decode_targets(
     header: Fields, sections: Sections, layout: Layout, forest: FileForest
 ) -> FileTargets | None:
     """Read the description of the kept targets of a forest; raises ModelFileError."""
-    described = header.take_any("targets") if layout.version >= FIRST_WITH_TARGETS else None
+    described = header.take_any("targets")
     if described is None:
         return None
     if forest.n_classes:
         raise damaged("header.targets", "null for a classifier", "an object")
     columns = decode_columns(described, "targets", TARGET_TYPES, sections)
     return FileTargets(layout, columns, forest)
-
-
-# First version of the format with targets.
-FIRST_WITH_TARGETS = 2
 
 
 @dataclass(frozen=True, eq=False)

@@ -56,6 +56,10 @@ class Aggregation:
     hard: bool = False
     power: float = 1.0
 
+    def leaf_classes(self, task: Task) -> int:
+        """Number of classes that leaves have shares of; 0 if they have values."""
+        return task.n_classes
+
     @property
     def n_outputs(self) -> int:
         """Number of sums; tree t belongs to sum t modulo this number."""
@@ -118,6 +122,9 @@ class SumOfTrees(Aggregation):
     @property
     def n_outputs(self) -> int:
         return len(self.baseline)
+
+    def leaf_classes(self, task: Task) -> int:  # noqa: ARG002
+        return 0
 
     @property
     def sorts(self) -> bool:

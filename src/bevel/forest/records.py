@@ -10,8 +10,6 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
 from bevel.extras import import_optional
-from bevel.forest.flat_forest import FlatForest
-from bevel.forest.task import average_path_length
 from bevel.html_table import html_table
 from bevel.printable import rounded
 
@@ -20,11 +18,9 @@ __all__ = [
     "Calibration",
     "FamilyRecord",
     "RotationRecord",
-    "check_curves",
     "conformal_quantile",
     "not_compared",
     "size_note",
-    "with_path_lengths",
 ]
 
 # The record of a boosting fit: the learning curve, and residuals of the validation rows.
@@ -230,24 +226,6 @@ def _line(cells: tuple[str, ...]) -> str:
     return "  ".join([name.ljust(_WIDTHS[0]), *(number.rjust(width) for number, width in widths)])
 
 
-# Isolation forests: leaves hold path lengths.
-
-
-def with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
-    """Return a forest of these trees with the path length of each leaf as its value.
-
-    The path length is the depth of the leaf plus the expected depth of a tree of its rows. A leaf
-    has as many of the `n_samples` rows of a tree as its share of their weight.
-    """
-    values = np.zeros(forest.n_nodes)
-    leaves = forest.right < 0
-    weight = np.asarray(forest.weight, dtype=np.float64)
-    of_tree = np.repeat(weight[forest.tree_offset[:-1]], np.diff(forest.tree_offset))
-    n_rows = n_samples * weight[leaves] / of_tree[leaves]
-    values[leaves] = forest.depth[leaves] + average_path_length(n_rows)
-    return replace(forest, leaf_value=values)
-
-
 @dataclass(frozen=True, eq=False)
 class RotationRecord:
     """The rotations of an ensemble, the identity first, with their errors and weights.
@@ -286,29 +264,3 @@ class RotationRecord:
     def n_trees(self) -> npt.NDArray[np.int64]:
         """Trees on each rotation."""
         return np.bincount(self.of_tree, minlength=self.n_rotations)
-
-
-# The times that the leaves of a survival forest refer to.
-
-ROUNDING = 1e-5  # rounding error of sums of jumps in float32
-
-
-def check_curves(forest: FlatForest, n_times: int, n_causes: int = 1) -> None:
-    """Raise ValueError unless leaves have valid entries for these numbers of times and causes."""
-    if forest.n_classes:
-        return
-    is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
-    numbers = forest.entry_index[is_leaf]
-    most = n_times * n_causes
-    if len(numbers) and numbers.max() >= most:
-        required = f"event times from 0 to {most - 1}" if most else "no entries"
-        raise ValueError(f"The leaves of the forest must have {required}; got {numbers.max()}.")
-    if n_causes == 1 or not len(numbers):
-        return
-    node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))[is_leaf]
-    first = np.flatnonzero(np.diff(node * n_times + numbers // n_causes, prepend=-1))
-    total = np.add.reduceat(forest.entry_weight[is_leaf].astype(np.float64), first).max()
-    if not total <= 1.0 + ROUNDING:
-        raise ValueError(
-            f"The hazards of all causes must jump by at most 1 at a time; got {total:g}."
-        )

@@ -39,6 +39,7 @@ __all__ = [
     "Task",
     "average_path_length",
     "called",
+    "check_curves",
 ]
 
 
@@ -148,6 +149,10 @@ class Task:
         slack = 1e-9 * float(np.abs(target).max())  # a mean may round past equal values
         value, is_leaf = tree.leaf_value, tree.right < 0
         return bool(((low - slack <= value) & (value <= high + slack))[is_leaf].all())
+
+    def check_leaves(self, forest: FlatForest) -> None:
+        """Raise ValueError unless leaves, such as those of a file, hold what this task needs."""
+        check_curves(forest, 0)
 
     def split(self, columns: Floats) -> Any:
         """Mean values or class shares of the trees, rows x columns, as a user expects them."""
@@ -477,6 +482,9 @@ class Survival(Task):
         """Right-censored times, with the causes of events if they compete."""
         return read_survival(y, n_rows, needs_event=needs_event, competing=self.n_causes > 1)
 
+    def check_leaves(self, forest: FlatForest) -> None:
+        check_curves(forest, self.n_times, self.n_causes)
+
     def numbers_of(self, target: SurvivalTarget) -> Ints64:
         """Number of the entry of leaves that is the event of each row; -1 if there is none."""
         place = self.event_times.searchsorted(target.time).astype(np.int64)
@@ -492,6 +500,30 @@ class Survival(Task):
         claimed = (node * self.n_numbers + tree.entry_index)[is_leaf]
         seen = (leaf.astype(np.int64) * self.n_numbers + target)[target >= 0]
         return bool(np.isin(claimed, seen).all())
+
+
+ROUNDING = 1e-5  # rounding error of sums of jumps in float32
+
+
+def check_curves(forest: FlatForest, n_times: int, n_causes: int = 1) -> None:
+    """Raise ValueError unless leaves have valid entries for these numbers of times and causes."""
+    if forest.n_classes:
+        return
+    is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
+    numbers = forest.entry_index[is_leaf]
+    most = n_times * n_causes
+    if len(numbers) and numbers.max() >= most:
+        required = f"event times from 0 to {most - 1}" if most else "no entries"
+        raise ValueError(f"The leaves of the forest must have {required}; got {numbers.max()}.")
+    if n_causes == 1 or not len(numbers):
+        return
+    node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))[is_leaf]
+    first = np.flatnonzero(np.diff(node * n_times + numbers // n_causes, prepend=-1))
+    total = np.add.reduceat(forest.entry_weight[is_leaf].astype(np.float64), first).max()
+    if not total <= 1.0 + ROUNDING:
+        raise ValueError(
+            f"The hazards of all causes must jump by at most 1 at a time; got {total:g}."
+        )
 
 
 RATIO_DIGITS = 12  # digits to which scores distinguish path lengths
@@ -516,6 +548,13 @@ class Isolation(Task):
 
     n_samples: int
     offset: float
+
+    def check_leaves(self, forest: FlatForest) -> None:
+        """Raise ValueError for path lengths below zero."""
+        super().check_leaves(forest)
+        if (forest.leaf_value < 0.0).any():
+            least = float(forest.leaf_value.min())
+            raise ValueError(f"The path length of a leaf must be zero or more; got {least}.")
 
     def scores(self, lengths: Floats) -> Floats:
         """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones.

@@ -100,7 +100,7 @@ def _decode(path: Path, parameters: Mapping[str, Any], kind: type) -> dict[str, 
             f"{path} must hold parameters of {kind.__name__} ({usable}); got "
             f"{join_names(unknown)}. Remove them."
         )
-    no_arrays = Sections(Layout(memoryview(b""), 1, {}, {}, 0))
+    no_arrays = Sections(Layout(memoryview(b""), {}, {}, 0))
     try:
         decoded = {name: decode_value(each, no_arrays) for name, each in parameters.items()}
         values = {**default.get_params(deep=False), **decoded}

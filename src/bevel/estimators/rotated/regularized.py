@@ -15,6 +15,7 @@ from bevel.errors import NoOutOfBagError, wrong_value
 from bevel.estimators.forest import ObliqueForest, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.registry import savable
 from bevel.forest.records import RotationRecord
+from bevel.forest.task import Classification, Regression, Task
 from bevel.parameters.forest_parameters import (
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
@@ -44,6 +45,8 @@ MAX_MATRIX_ENTRIES = 2**28
 
 class RegularizedRotation(ObliqueForest):
     """Base of the regularised rotation ensembles; not used by itself."""
+
+    _has_rotations: ClassVar[bool] = True
 
     @property
     def rotations_(self) -> npt.NDArray[np.float32]:
@@ -236,6 +239,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = ROTATION_CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification,)
     _target_kind: ClassVar[TargetKind] = ClassTargets(several_outputs=False)
 
     def __init__(
@@ -342,6 +346,7 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = ROTATION_REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression,)
     _target_kind: ClassVar[TargetKind] = NumberTargets(several_outputs=False)
 
     def __init__(
