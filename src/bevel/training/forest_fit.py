@@ -3,8 +3,8 @@
 A fit prepares the rows, grows trees, and completes the forest by what depends on all of them. It
 does so through `Rows`, whose implementations say what these steps mean in one place: in the memory
 of this process (`RowsInMemory`), in blocks (`bevel.training.blocks.RowsInBlocks`), or at the
-workers of a cluster (`bevel.dask.replicated.RowsAtWorkers`). The forest does not depend on the
-place.
+workers of a cluster (`bevel.dask.replicated.RowsAtWorkers`). Rows at workers give the forest of the
+same rows in memory; blocks give one forest for any division of the rows into blocks.
 """
 
 from __future__ import annotations
@@ -62,17 +62,20 @@ from bevel.training.targets import TargetKind
 from bevel.training.trainer import TrainingTarget, train
 
 __all__ = [
+    "EarlierTrees",
     "FitRequest",
     "FitResult",
     "PreparedFit",
     "ProgressFor",
     "Rows",
     "RowsInMemory",
+    "TreePlan",
     "assemble",
     "fit_forest",
     "needs_out_of_bag",
     "prepare",
     "scale_for",
+    "score_out_of_bag",
     "shape_of",
     "use_out_of_bag",
 ]
@@ -418,7 +421,6 @@ def assemble(
     task: Task,
     bags: Bags | None,
     shares: TreeShares,
-    targets: LeafTargets | None = None,
 ) -> FittedForest:
     """The fitted forest, before its probabilities are calibrated."""
     return FittedForest(
@@ -435,7 +437,6 @@ def assemble(
             rotations=shares.rotations,
             families=shares.families,
         ),
-        targets=targets,
     )
 
 
