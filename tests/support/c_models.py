@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.data.encoding import Encoding
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Encoding, Levels
 from bevel.data.scaling import IdentityScaler
 from bevel.forest.flat_forest import FlatForest
 from support.fitted_forests import fitted_forest
@@ -59,8 +58,8 @@ def _n_classes(estimator: Any) -> int:
 
 
 def _n_quantiles(estimator: Any) -> int:
-    additive = estimator.fitted_forest_.additive
-    return additive.n_outputs if additive is not None and additive.link == "sorted" else 0
+    aggregation = estimator.fitted_forest_.aggregation
+    return aggregation.n_outputs if aggregation.sorts else 0
 
 
 class CModels:

@@ -198,7 +198,7 @@ def tree_complexity(forest: Any, *, n_rows: int | None = None) -> TreeComplexity
     3.006666666666667
     """
     analysed = read_forest(forest, "tree_complexity", trees_only=True, several_outputs=True)
-    n_rows = _rows_of_fit(analysed.fitted.bags) if n_rows is None else n_rows
+    n_rows = _rows_of_fit(analysed.fitted.provenance.bags) if n_rows is None else n_rows
     n_rows = check_count("n_rows", n_rows)
     trees = analysed.forest
     complexity = tree_complexities(trees, n_rows)

@@ -6,13 +6,14 @@ import inspect
 import os
 import pickle
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar, Self, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import clone
-from sklearn.utils.validation import check_is_fitted
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel.dask.cluster import Fit, find_client, workers_of
 from bevel.dask.packages import cloudpickle
@@ -38,27 +39,23 @@ from bevel.dask.prediction import (
     r_squared,
     send_model,
 )
-from bevel.dask.replicated import fit_replicated
+from bevel.dask.replicated import RowsAtWorkers
 from bevel.dask.sharded import read_parts
-from bevel.dask.tasks import FitRequest, FitResult, measure_part
+from bevel.dask.tasks import measure_part
 from bevel.data.tables import Table
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import whole_or_not_at_all
 from bevel.estimators.forest import ObliqueForest, ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.estimators.loading import restore
-from bevel.estimators.registry import KINDS
-from bevel.estimators.scanned import fit_over_blocks
-from bevel.files.model import StoredEstimator, read_model
+from bevel.files.model import StoredEstimator
 from bevel.forest.quantiles import interval_levels, read_levels
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
     documented,
 )
-from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions
+from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions, check_each
 from bevel.projections import Custom
-from bevel.projections.families import read_projection
+from bevel.training.forest_fit import FitRequest, fit_forest
 from bevel.training.options import draw_seed
 
 __all__ = [
@@ -67,7 +64,6 @@ __all__ = [
     "DaskObliqueForestClassifier",
     "DaskObliqueForestRegressor",
     "check_cluster_parameters",
-    "pickle_parameters",
     "takes_parameters_of",
 ]
 
@@ -125,23 +121,21 @@ def check_cluster_parameters(mode: object, warm_start: bool) -> None:
         raise wrong_value("warm_start", "False on a cluster", warm_start, remedy)
 
 
-def pickle_parameters(parameters: Mapping[str, Any]) -> bytes:
-    """Pickle parameters for workers; raises if a projection's function would be lost."""
-    pickled: bytes = cloudpickle().dumps(dict(parameters))
-    sent = pickle.loads(pickled)
-    for before, after in zip(_projections(parameters), _projections(sent), strict=True):
-        if isinstance(before, Custom) and callable(before.sampler) != callable(after.sampler):
+def pickle_request(request: FitRequest) -> bytes:
+    """Pickle a request for workers; raises if a projection's function would be lost."""
+    pickled: bytes = cloudpickle().dumps(request)
+    sent: FitRequest = pickle.loads(pickled)
+    for before, after in zip(request.members, sent.members, strict=True):
+        given, received = before.projection, after.projection
+        if not isinstance(given, Custom) or not isinstance(received, Custom):
+            continue
+        if callable(given.sampler) != callable(received.sampler):
             raise ValueError(
                 "projection=P.Custom(function) on a cluster needs a function that workers can "
-                f"import from a module; got {shorten(before.sampler)}. Put it into a module that "
+                f"import from a module; got {shorten(given.sampler)}. Put it into a module that "
                 "is installed at the workers, use a matrix, or fit locally."
             )
     return pickled
-
-
-def _projections(parameters: Mapping[str, Any]) -> list[Any]:
-    members = read_projection(parameters["projection"], parameters["n_projections"])
-    return [member.projection for member in members]
 
 
 # Parameters that stay at the client, since they do not affect the forest.
@@ -190,9 +184,10 @@ class DaskForest(ObliqueForest):
             The fitted estimator.
         """
         check_cluster_parameters(self.mode, self.warm_start)
-        self._checked_parameters()
+        values, members = self._checked_parameters()
         client = self.client_
-        parameters = pickle_parameters({**self._local_parameters(), **NOT_SENT})
+        sent = FitRequest({**values, **NOT_SENT}, members, self._target_kind, 0)
+        pickle_request(sent)  # raises before anything is computed
         columns = [table_parts(X), column_parts("y", y)]
         if sample_weight is not None:
             columns.append(column_parts("sample_weight", sample_weight))
@@ -200,22 +195,17 @@ class DaskForest(ObliqueForest):
         with Fit(client) as fit:
             rows, size = _compute(fit, columns, self.mode)
             if choose_mode(self.mode, workers_of(client), size) == "sharded":
-                self._fit_sharded(fit, rows)
+                self._fit_over_blocks(partial(read_parts, fit, rows))
                 return self
             large = choose_workers(workers_of(client), size)
             fit.workers = None if large is None else [worker.address for worker in large]
-            request = FitRequest(self._local.__name__, parameters, draw_seed(self.random_state))
-            result = fit_replicated(fit, request, rows, self.n_estimators, self._progress)
-        self._restore(result)
+            request = pickle_request(replace(sent, seed=draw_seed(self.random_state)))
+            validate_data(self, _empty_like(X, size.n_columns), skip_check_array=True)
+            names = self._names_of_columns()
+            at_workers = RowsAtWorkers(fit, request, names, rows, stacklevel=4)
+            self._finish(fit_forest(at_workers, self.n_estimators, self._progress))
+        self._describe_target(self._fitted.task)
         return self
-
-    def _fit_sharded(self, fit: Fit, rows: PartedRows) -> None:
-        """Grow over the parts of the rows, which stay where they are."""
-        local = self.to_local()
-        fit_over_blocks(local, partial(read_parts, fit, rows))
-        for name, value in vars(local).items():
-            if name == "_fitted" or name.endswith("_"):
-                setattr(self, name, value)
 
     def to_local(self) -> Any:
         """The forest as an estimator of bevel itself, which needs no cluster.
@@ -338,14 +328,6 @@ class DaskForest(ObliqueForest):
             if name in ("_fitted", "_model_cache", "_sent_cache") or name.endswith("_"):
                 delattr(self, name)
 
-    def _restore(self, result: FitResult) -> None:
-        """Set the results of the workers."""
-        fitted = restore(read_model(result.model.data, KINDS))
-        attributes = {name: value for name, value in vars(fitted).items() if name.endswith("_")}
-        for name, value in (attributes | dict(result.attributes)).items():
-            setattr(self, name, value)
-        self._fitted = fitted._fitted
-
     def _local_parameters(self) -> dict[str, Any]:
         return self._own_parameters()
 
@@ -393,6 +375,11 @@ def _like(name: str, column: Any, predictions: Any) -> Parts:
             "from the frame that X is from, or rechunk it alike."
         )
     return parts
+
+
+def _empty_like(X: Any, n_columns: int) -> Any:
+    """No rows of a collection, with its columns."""
+    return X._meta if is_frame(X) else np.empty((0, n_columns))
 
 
 def _compute(fit: Fit, columns: list[Parts], mode: str) -> tuple[PartedRows, TableSize]:

@@ -8,39 +8,35 @@ fit.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from bevel._types import Ints64
+from bevel._types import Ints32, Ints64
 from bevel.dask.cluster import Fit, warn_again, workers_of
 from bevel.dask.parts import PartedRows, Worker
 from bevel.dask.tasks import (
-    FitRequest,
-    FitResult,
     Summary,
+    complete_forest,
     evaluate_family,
-    finish_forest,
     grow_trees,
     join_trees,
     predict_rows_out_of_bag,
-    prepare,
+    prepare_rows,
     share_trees,
     summarise,
 )
-from bevel.training.automatic import FamilyShares, share_equally
+from bevel.training.automatic import FamilyPlan, TreeShares, share_equally
+from bevel.training.forest_fit import FitResult, Rows
 from bevel.training.progress import Progress
 
-__all__ = ["GrownParts", "fit_replicated"]
+__all__ = ["GrownParts", "RowsAtWorkers"]
 
 # Tasks for each thread of the cluster: more of them balance the end of a stage, and lose less with
 # a worker; fewer save messages.
 TASKS_PER_THREAD = 6
-
-ProgressFor = Callable[[range, str], Progress]
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,79 +61,100 @@ class GrownParts:
         return [self.forests[i] for i in chosen], first - self.starts[chosen[0]]
 
 
-def fit_replicated(
-    fit: Fit, request: FitRequest, rows: PartedRows, n_trees: int, progress_for: ProgressFor
-) -> FitResult:
-    """Grow a forest.
+class RowsAtWorkers(Rows[Any]):
+    """Training rows of which each worker that grows trees has a copy, encoded.
+
+    Grown trees are `GrownParts` of futures; joined trees are one future.
 
     Parameters
     ----------
     fit : Fit
         Tasks of the fit.
-    request : FitRequest
-        Estimator and parameters to fit.
+    request : bytes
+        What is asked for, pickled.
+    feature_names : tuple of str or None
+        Names of the columns, if the table has names.
     rows : PartedRows
         Training rows.
-    n_trees : int
-        Trees of the forest.
-    progress_for : callable
-        ``progress_for(trees, label)`` makes the progress report of some trees.
+    stacklevel : int
+        Level of the warnings of tasks, as in `warnings.warn`, from the caller.
     """
-    table = fit.submit("encode-table", prepare, request, rows.X, rows.y, rows.sample_weight)
-    summary: Summary = fit.result(fit.submit("summarise-table", summarise, table))
-    fit.release_parts()
-    warn_again(summary.warned, stacklevel=4)
-    micro, shares = _share_trees(fit, table, summary, progress_for)
-    if shares is None:
-        numbers, of_tree, size = np.arange(n_trees), np.zeros(n_trees, np.int32), None
-    else:
-        numbers, of_tree = shares.missing, shares.record.of_tree[shares.missing]
-        size = shares.record.min_samples_split
-    progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
-    grown = _grow(fit, table, numbers, of_tree, progress, min_samples_split=size)
-    micro_forests = [] if micro is None else micro.forests
-    forest = fit.submit("join-trees", join_trees, micro_forests, grown.forests, shares)
-    estimates = _predict_out_of_bag(fit, table, forest, summary)
-    arguments = (table, forest, shares, estimates)
-    result: FitResult = fit.result(fit.submit("finish-forest", finish_forest, *arguments))
-    warn_again(result.warned, stacklevel=4)
-    return result
 
+    plan: FamilyPlan | None
 
-def _share_trees(
-    fit: Fit, table: Any, summary: Summary, progress_for: ProgressFor
-) -> tuple[GrownParts | None, FamilyShares | None]:
-    """Grow micro-forests, and divide the trees among the families; None without families."""
-    plan = summary.plan
-    if plan is None:
-        return None, None
-    of_micro = plan.families_of_micro_trees(summary.n_rows)
-    if len(of_micro) == 0:
-        return None, share_equally(plan)
-    progress = progress_for(range(len(of_micro)), "comparing families")
-    micro = _grow(fit, table, np.arange(len(of_micro)), of_micro, progress)
-    n_micro_trees = plan.micro_trees(summary.n_rows)
-    evaluated = []
-    for family in range(len(plan.names)):
-        first = family * n_micro_trees
-        parts, n_before = micro.covering(first, first + n_micro_trees)
-        arguments = (table, family, parts, n_before)
-        evaluated.append(fit.submit("evaluate-family", evaluate_family, *arguments))
-    shares = fit.result(fit.submit("share-trees", share_trees, table, evaluated))
-    return micro, shares
+    def __init__(
+        self,
+        fit: Fit,
+        request: bytes,
+        feature_names: tuple[str, ...] | None,
+        rows: PartedRows,
+        stacklevel: int,
+    ) -> None:
+        self._fit, self._stacklevel = fit, stacklevel
+        training = (rows.X, rows.y, rows.sample_weight)
+        self._table = fit.submit("encode-table", prepare_rows, request, feature_names, *training)
+        summary: Summary = fit.result(fit.submit("summarise-table", summarise, self._table))
+        fit.release_parts()
+        warn_again(summary.warned, stacklevel + 1)
+        self.n_rows, self.plan = summary.n_rows, summary.plan
+        self._needs_out_of_bag = summary.needs_out_of_bag
 
+    def grow(
+        self, numbers: Ints64, of_tree: Ints32, min_samples_split: int | None, progress: Progress
+    ) -> GrownParts:
+        """Grow trees in tasks of a few each."""
+        fit, workers = self._fit, _workers(self._fit)
+        pieces = _pieces(len(numbers), sum(worker.n_threads for worker in workers))
+        forests = [
+            fit.submit(
+                *("grow-trees", grow_trees, self._table, numbers[piece], of_tree[piece]),
+                min_samples_split,
+                on=place,
+            )
+            for piece, place in zip(pieces, _places(workers, len(pieces)), strict=True)
+        ]
+        sizes = [piece.stop - piece.start for piece in pieces]
+        with progress:
+            fit.wait(dict(zip(forests, sizes, strict=True)), progress)
+        return GrownParts(forests, [piece.start for piece in pieces])
 
-def _predict_out_of_bag(fit: Fit, table: Any, forest: Any, summary: Summary) -> list[Any]:
-    """Out-of-bag predictions, of equally many rows for each thread; empty if not needed."""
-    if not summary.needs_out_of_bag:
-        return []
-    workers = _workers(fit)
-    n_tasks = max(1, min(summary.n_rows, sum(worker.n_threads for worker in workers)))
-    bounds = [summary.n_rows * i // n_tasks for i in range(n_tasks + 1)]
-    return [
-        fit.submit("predict-out-of-bag", predict_rows_out_of_bag, table, forest, rows, on=place)
-        for rows, place in zip(itertools.pairwise(bounds), _places(workers, n_tasks), strict=True)
-    ]
+    def share(self, micro: GrownParts | None) -> TreeShares:
+        """Share out the trees by out-of-bag predictions, those of each family in one task."""
+        plan, table = self.plan, self._table
+        assert plan is not None
+        if micro is None:
+            return share_equally(plan)
+        n_trees, evaluated = plan.micro_trees(self.n_rows), []
+        for family in range(len(plan.names)):
+            first = family * n_trees
+            arguments = (table, family, *micro.covering(first, first + n_trees))
+            evaluated.append(self._fit.submit("evaluate-family", evaluate_family, *arguments))
+        shares: TreeShares = self._fit.result(
+            self._fit.submit("share-trees", share_trees, table, evaluated)
+        )
+        return shares
+
+    def join(self, first: GrownParts | None, grown: GrownParts, numbers: Ints64) -> Any:
+        """All trees in one forest, at a worker."""
+        arguments = ([] if first is None else first.forests, grown.forests, numbers)
+        return self._fit.submit("join-trees", join_trees, *arguments)
+
+    def complete(self, trees: Any, shares: TreeShares) -> FitResult:
+        """The fitted forest, with out-of-bag predictions of equally many rows for each thread."""
+        estimates = self._predict_out_of_bag(trees) if self._needs_out_of_bag else []
+        arguments = (self._table, trees, shares, estimates)
+        future = self._fit.submit("finish-forest", complete_forest, *arguments)
+        result, warned = self._fit.result(future)
+        warn_again(warned, self._stacklevel + 2)
+        return result  # type: ignore[no-any-return]
+
+    def _predict_out_of_bag(self, trees: Any) -> list[Any]:
+        workers = _workers(self._fit)
+        n_tasks = max(1, min(self.n_rows, sum(worker.n_threads for worker in workers)))
+        bounds = [self.n_rows * i // n_tasks for i in range(n_tasks + 1)]
+        places = zip(itertools.pairwise(bounds), _places(workers, n_tasks), strict=True)
+        arguments = ("predict-out-of-bag", predict_rows_out_of_bag, self._table, trees)
+        return [self._fit.submit(*arguments, rows, on=place) for rows, place in places]
 
 
 def _workers(fit: Fit) -> list[Worker]:
@@ -146,31 +163,6 @@ def _workers(fit: Fit) -> list[Worker]:
     if fit.workers is None:
         return workers
     return [worker for worker in workers if worker.address in fit.workers]
-
-
-def _grow(
-    fit: Fit,
-    table: Any,
-    numbers: Ints64,
-    of_tree: npt.NDArray[np.int32],
-    progress: Progress,
-    min_samples_split: int | None = None,
-) -> GrownParts:
-    """Grow trees of the given numbers and families; None keeps the node size of the options."""
-    workers = _workers(fit)
-    pieces = _pieces(len(numbers), sum(worker.n_threads for worker in workers))
-    places = _places(workers, len(pieces))
-    forests = [
-        fit.submit(
-            *("grow-trees", grow_trees, table, numbers[piece], of_tree[piece], min_samples_split),
-            on=place,
-        )
-        for piece, place in zip(pieces, places, strict=True)
-    ]
-    sizes = [piece.stop - piece.start for piece in pieces]
-    with progress:
-        fit.wait(dict(zip(forests, sizes, strict=True)), progress)
-    return GrownParts(forests, [piece.start for piece in pieces])
 
 
 def _pieces(n_trees: int, n_threads: int) -> list[slice]:

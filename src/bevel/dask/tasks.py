@@ -19,27 +19,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Float32s, Ints64
+from bevel._types import Float32s, Ints32, Ints64
 from bevel.dask.packages import distributed
 from bevel.dask.parts import join_parts
-from bevel.data.tables import fill_masked
-from bevel.estimators._grown_trees import GrownForest, PreparedFit, shape_of
-from bevel.estimators.registry import KINDS, SAVABLE
-from bevel.files.model import write_model
-from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
-from bevel.forest.predictor import PackedPredictor
+from bevel.data.tables import fill_masked, read_table
+from bevel.forest.flat_forest import FlatForest, join_all, take_trees
 from bevel.forest.training_rows import OutOfBag, predict_out_of_bag
 from bevel.scanning.encoding import RowEncoder
 from bevel.scanning.sources import Batch
 from bevel.scanning.survey import Survey
 from bevel.training.automatic import (
     FamilyPlan,
-    FamilyShares,
-    Grower,
     OutOfBagPredictions,
     StoredPredictions,
-    plan_families,
+    TreeShares,
     predict_family,
     replace_trees,
     share_by_evidence,
@@ -56,13 +49,20 @@ from bevel.training.blocks import (
     join_rows,
     rows_of_nodes,
 )
+from bevel.training.forest_fit import (
+    FitRequest,
+    FitResult,
+    PreparedFit,
+    RowsInMemory,
+    needs_out_of_bag,
+    prepare,
+    use_out_of_bag,
+)
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 from bevel.training.trainer import native_options
 
 __all__ = [
-    "FitRequest",
-    "FitResult",
     "Pieces",
     "Preparation",
     "SentTask",
@@ -70,9 +70,9 @@ __all__ = [
     "Warned",
     "add_up",
     "cancellable",
+    "complete_forest",
     "encode_part",
     "evaluate_family",
-    "finish_forest",
     "gather_rows",
     "grow_subtrees",
     "grow_trees",
@@ -80,7 +80,7 @@ __all__ = [
     "join_trees",
     "measure_part",
     "predict_rows_out_of_bag",
-    "prepare",
+    "prepare_rows",
     "sample_of",
     "share_trees",
     "slice_rows",
@@ -101,34 +101,12 @@ class Warned(NamedTuple):
     text: str
 
 
-@dataclass(frozen=True)
-class FitRequest:
-    """Estimator, parameters and seed of a fit.
-
-    Attributes
-    ----------
-    estimator : str
-        Class of the local estimator.
-    parameters : bytes
-        Parameters of its constructor, pickled: a task that cannot read them fails, whereas a worker
-        that cannot read an argument would stop.
-    seed : int
-        Seed of the forest.
-    """
-
-    estimator: str
-    parameters: bytes
-    seed: int
-
-
 @dataclass(frozen=True, eq=False)
 class Preparation:
-    """Encoded training rows, and all decisions made once for a fit.
+    """The encoded training rows at a worker, and the decisions made once for a fit.
 
     Attributes
     ----------
-    estimator : object
-        The local estimator, with classes and names of columns, without trees.
     prepared : PreparedFit
         Encoded rows and resolved options.
     plan : FamilyPlan or None
@@ -137,7 +115,6 @@ class Preparation:
         Warnings during the preparation.
     """
 
-    estimator: Any
     prepared: PreparedFit
     plan: FamilyPlan | None
     warned: list[Warned]
@@ -147,14 +124,9 @@ class Preparation:
         weights = 0 if target.weights is None else target.weights.nbytes
         return int(self.prepared.dataset.X.nbytes + target.values.nbytes + weights)
 
-    @property
-    def options(self) -> Sequence[TrainingOptions]:
-        """Options of each family, or of the one projection if there are no families."""
-        return (self.prepared.options,) if self.plan is None else self.plan.options
-
-    def grower(self, n_threads: int) -> Grower:
-        """Grower of trees on the rows."""
-        return Grower(self.prepared.dataset, self.prepared.target, self.options, n_threads)
+    def rows(self, n_threads: int) -> RowsInMemory:
+        """The rows, for steps of a fit at the worker."""
+        return RowsInMemory(self.prepared, self.plan, n_threads)
 
 
 @dataclass(frozen=True)
@@ -167,25 +139,6 @@ class Summary:
     needs_out_of_bag: bool
 
 
-@dataclass(frozen=True, eq=False)
-class FitResult:
-    """A fitted estimator in the form that is sent to the client.
-
-    Attributes
-    ----------
-    model : ndarray of uint8
-        Bytes of its file.
-    attributes : mapping
-        Fitted attributes that are not in the file.
-    warned : list of Warned
-        Warnings during the fit.
-    """
-
-    model: npt.NDArray[np.uint8]
-    attributes: Mapping[str, Any]
-    warned: list[Warned]
-
-
 def measure_part(part: Any) -> tuple[int, int, int]:
     """Rows, columns and bytes of a part."""
     n_columns = part.shape[1] if part.ndim == 2 else 1
@@ -196,44 +149,41 @@ def measure_part(part: Any) -> tuple[int, int, int]:
     return int(part.shape[0]), n_columns, int(n_bytes)
 
 
-def prepare(
-    request: FitRequest, X: Sequence[Any], y: Sequence[Any], sample_weight: Sequence[Any] | None
+def prepare_rows(
+    request: bytes,
+    feature_names: tuple[str, ...] | None,
+    X: Sequence[Any],
+    y: Sequence[Any],
+    sample_weight: Sequence[Any] | None,
 ) -> Preparation:
-    """Read and encode the training rows, and make all decisions of a fit."""
-    estimator = SAVABLE[request.estimator](**pickle.loads(request.parameters))
-    estimator.n_jobs = worker_threads()
+    """Read and encode the training rows, and make all decisions of a fit.
+
+    The request is pickled: a task that cannot read it fails, whereas a worker that cannot read an
+    argument would stop.
+    """
+    asked: FitRequest = pickle.loads(request)
     weights = None if sample_weight is None else join_parts(sample_weight)
     with _RecordedWarnings() as warned:
-        values, members = estimator._checked_parameters()
-        training = (join_parts(X), join_parts(y), weights)
-        prepared = estimator._prepare(training, values, members, None, request.seed)
-    plan = None
-    if prepared.options.families == ():
-        shape, hard = shape_of(prepared.dataset), values.get("voting") == "hard"
-        plan = plan_families(prepared.options, shape, prepared.target, estimator.n_estimators, hard)
-    return Preparation(estimator, prepared, plan, warned)
+        table = read_table(join_parts(X))
+        training = (table, feature_names, join_parts(y), weights)
+        prepared = prepare(asked, *training, worker_threads())
+    return Preparation(prepared, prepared.plan(), warned)
 
 
 def summarise(preparation: Preparation) -> Summary:
     """The small part of a preparation."""
-    n_rows = len(preparation.prepared.dataset.X)
-    plan, estimator = preparation.plan, preparation.estimator
-    needs = estimator._needs_out_of_bag(preparation.prepared, plan is not None)
-    return Summary(n_rows, plan, preparation.warned, needs)
+    prepared, plan = preparation.prepared, preparation.plan
+    needs = needs_out_of_bag(prepared, plan is not None)
+    return Summary(len(prepared.dataset.X), plan, preparation.warned, needs)
 
 
 def grow_trees(
-    preparation: Preparation,
-    numbers: Ints64,
-    of_tree: npt.NDArray[np.int32],
-    min_samples_split: int | None,
+    preparation: Preparation, numbers: Ints64, of_tree: Ints32, min_samples_split: int | None
 ) -> FlatForest:
     """Grow trees of the given numbers and families; None keeps the node size of the options."""
     quiet = Progress(0, len(numbers), bar=False, callback=None)
-    grower = preparation.grower(1)
-    if min_samples_split is not None:
-        grower = grower.with_node_size(min_samples_split)
-    return cancellable(lambda: grower.grow(numbers, of_tree, quiet))
+    rows = preparation.rows(1)
+    return cancellable(lambda: rows.grow(numbers, of_tree, min_samples_split, quiet))
 
 
 def evaluate_family(
@@ -252,20 +202,15 @@ def evaluate_family(
     n_before : int
         Number of trees among them that come before it.
     """
-    plan = preparation.plan
+    plan, rows = preparation.plan, preparation.rows(worker_threads())
     assert plan is not None
-    n_trees = plan.micro_trees(len(preparation.prepared.dataset.X))
-    forest = join_all(parts)
-    own = take_trees(forest, range(n_before, n_before + n_trees))
-    grower = preparation.grower(worker_threads())
-    forests = grower.micro_forests(own, n_trees, plan.hard, first_kind=family)
-    target = preparation.prepared.target
+    n_trees = plan.micro_trees(rows.n_rows)
+    own = take_trees(join_all(parts), range(n_before, n_before + n_trees))
+    forests, target = rows.micro_forests(own, family), preparation.prepared.target
     return cancellable(lambda: predict_family(forests, family, plan, target))
 
 
-def share_trees(
-    preparation: Preparation, out_of_bag: Sequence[OutOfBagPredictions]
-) -> FamilyShares:
+def share_trees(preparation: Preparation, out_of_bag: Sequence[OutOfBagPredictions]) -> TreeShares:
     """Divide the trees among the families."""
     assert preparation.plan is not None
     evaluated = StoredPredictions(out_of_bag)
@@ -273,24 +218,21 @@ def share_trees(
 
 
 def join_trees(
-    micro: Sequence[FlatForest], grown: Sequence[FlatForest], shares: FamilyShares | None
+    first: Sequence[FlatForest], grown: Sequence[FlatForest], numbers: Ints64
 ) -> FlatForest:
     """Join all trees.
 
     Parameters
     ----------
-    micro : sequence of FlatForest
+    first : sequence of FlatForest
         Trees of micro-forests; empty if there are none.
     grown : sequence of FlatForest
-        The other trees, in the order of their numbers.
-    shares : FamilyShares or None
-        Shares of families.
+        The trees of `numbers`, in their order.
+    numbers : ndarray of int64
+        Numbers of the grown trees.
     """
     forest = join_all(grown)
-    if micro:
-        assert shares is not None
-        forest = replace_trees(join_all(micro), forest, shares.missing)
-    return forest
+    return replace_trees(join_all(first), forest, numbers) if first else forest
 
 
 def predict_rows_out_of_bag(
@@ -298,26 +240,19 @@ def predict_rows_out_of_bag(
 ) -> OutOfBag:
     """Out-of-bag predictions of some rows by all trees, in one thread."""
     prepared = preparation.prepared
-    fitted = FittedForest(
-        predictor=PackedPredictor(forest),
-        encoding=prepared.dataset.encoding,
-        feature_names=(),
-        classes=None,
-        hard=prepared.values.get("voting") == "hard",
-        bags=prepared.bags,
-        seed=prepared.options.seed,
-    )
+    nothing = TreeShares(np.zeros(0, np.int32), np.arange(0))
+    fitted = preparation.rows(1).assemble(forest, nothing)
     arguments = (fitted, prepared.dataset.X, 1, prepared.target.weights, rows)
     return cancellable(lambda: predict_out_of_bag(*arguments))
 
 
-def finish_forest(
+def complete_forest(
     preparation: Preparation,
     forest: FlatForest,
-    shares: FamilyShares | None,
+    shares: TreeShares,
     estimates: Sequence[OutOfBag],
-) -> FitResult:
-    """Complete the fit with what depends on all trees.
+) -> tuple[FitResult, list[Warned]]:
+    """Complete the fit with what depends on all trees; also warnings.
 
     Parameters
     ----------
@@ -325,40 +260,21 @@ def finish_forest(
         Training rows.
     forest : FlatForest
         All trees.
-    shares : FamilyShares or None
+    shares : TreeShares
         Shares of families.
     estimates : sequence of OutOfBag
         Out-of-bag predictions of all rows, in their order; empty if not needed.
     """
-    trees = GrownForest(forest, families=None if shares is None else shares.record)
-    estimator = copy.copy(preparation.estimator)  # tasks must not change their arguments
-    before = set(vars(estimator))
-    n_threads = worker_threads()
+    rows = preparation.rows(worker_threads())
     with _RecordedWarnings() as warned:
-        cancellable(lambda: estimator._remember(preparation.prepared, trees, None, n_threads))
+        fitted = cancellable(lambda: rows.with_targets(forest, shares))
+        result = FitResult(fitted)
         if estimates:
             predictions = np.concatenate([each.predictions for each in estimates])
             known = np.concatenate([each.known for each in estimates])
-            estimator._use_out_of_bag(OutOfBag(predictions, known), preparation.prepared)
-    added = set(vars(estimator)) - before - {"_fitted"}
-    attributes = {name: getattr(estimator, name) for name in added}
-    return FitResult(_file_bytes(estimator), attributes, warned)
-
-
-def join_all(forests: Sequence[FlatForest]) -> FlatForest:
-    """Forest of the trees of all parts, in order; joined by halves, which saves copies."""
-    if len(forests) == 1:
-        return forests[0]
-    middle = len(forests) // 2
-    return join_forests(join_all(forests[:middle]), join_all(forests[middle:]))
-
-
-def _file_bytes(estimator: Any) -> npt.NDArray[np.uint8]:
-    with warnings.catch_warnings():
-        # Functions among the parameters are kept by the client.
-        warnings.simplefilter("ignore")
-        pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
-    return np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])
+            joined = OutOfBag(predictions, known)
+            result = use_out_of_bag(preparation.prepared, fitted, joined)
+    return result, warned
 
 
 class _RecordedWarnings:

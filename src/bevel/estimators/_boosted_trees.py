@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -13,9 +13,10 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records import BoostingRecord
+from bevel.scanning.survey import hash_rows
 from bevel.training.boosting import (
     BoostingFit,
     BoostingOptions,
@@ -26,17 +27,22 @@ from bevel.training.options import FeatureConstraints
 
 __all__ = [
     "FIRST_STAGE",
+    "OUTPUT_STATE",
+    "ROW_STATE",
     "BoostingWork",
+    "ColumnNames",
     "append_rows",
+    "check_rows",
     "check_validation",
     "hold_out",
+    "hold_out_by_number",
     "validation_rows",
 ]
 
 
-def _additive(fitted: FittedForest) -> Additive:
-    assert fitted.additive is not None
-    return fitted.additive
+def _additive(fitted: FittedForest) -> SumOfTrees:
+    assert isinstance(fitted.aggregation, SumOfTrees)
+    return fitted.aggregation
 
 
 def _record(fitted: FittedForest) -> BoostingRecord:
@@ -151,16 +157,16 @@ def append_rows(
 
 
 def hold_out(
-    target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
+    target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
-    """Choose the training rows that validate, stratified by class.
+    """Choose the training rows that validate.
 
     Parameters
     ----------
     target : BoostingTarget
         Targets of the training rows.
-    is_classifier : bool
-        Whether targets are classes.
+    by_class : bool
+        Whether targets are classes, each of which is held out in its share.
     fraction : float
         Share of the rows to hold out.
     seed : int
@@ -172,7 +178,7 @@ def hold_out(
             np.arange(n_rows),
             test_size=fraction,
             random_state=seed % 2**32,
-            stratify=target.values if is_classifier else None,
+            stratify=target.values if by_class else None,
         )
     except ValueError as error:
         raise ValueError(
@@ -185,6 +191,39 @@ def hold_out(
     return validates
 
 
+def hold_out_by_number(
+    target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
+) -> npt.NDArray[np.bool_]:
+    """Choose the training rows that validate by a hash of their number.
+
+    Parameters
+    ----------
+    target : BoostingTarget
+        Targets of the training rows.
+    is_classifier : bool
+        Whether targets are classes.
+    fraction : float
+        Approximate share of the rows to hold out.
+    seed : int
+        Seed of the choice.
+    """
+    n_rows = len(target.values)
+    key = hash_rows(np.array([seed % 2**62], dtype=np.int64))[0]
+    validates = np.empty(n_rows, dtype=np.bool_)
+    for first in range(0, n_rows, 2**20):
+        rows = np.arange(first, min(first + 2**20, n_rows), dtype=np.int64)
+        hashes = hash_rows((rows.astype(np.uint64) ^ key).astype(np.int64))
+        validates[rows] = hashes < np.uint64(fraction * 2.0**64)
+    classes = target.values if is_classifier else np.zeros(n_rows)
+    missing = len(np.unique(classes)) - len(np.unique(classes[~validates]))
+    if missing or not validates.any():
+        raise ValueError(
+            f"early_stopping needs rows to hold out, and others of every class; got {n_rows} rows "
+            f"and validation_fraction={fraction}. Set early_stopping=False."
+        )
+    return validates
+
+
 def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | None:
     if first.weights is None and second.weights is None:
         return None
@@ -193,6 +232,33 @@ def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | Non
         for part in (first, second)
     ]
     return np.concatenate(both)
+
+
+# What boosting needs of a scanned table.
+
+MAX_ROWS = 2**30
+# Bytes of a row: target twice, weight, gradients, whole numbers and row numbers with their buffers;
+# for each output the prediction, and what the loss stores for it.
+ROW_STATE, OUTPUT_STATE = 90, 16
+
+
+class ColumnNames(NamedTuple):
+    """The columns of a scanned table, as messages and constraints name them."""
+
+    names: tuple[str, ...] | None
+    n_features: int
+
+    def describe(self, feature: int) -> str:
+        """Name a column: its quoted name, or its index."""
+        return str(feature) if self.names is None else repr(self.names[feature])
+
+
+def check_rows(n_rows: int) -> None:
+    if n_rows >= MAX_ROWS:
+        raise ValueError(
+            f"Boosting takes tables of less than {MAX_ROWS:,} rows; got {n_rows:,}. Fit an "
+            "ObliqueForest, or a part of the rows."
+        )
 
 
 # The stages of a boosting fit: choice of directions, number of iterations, fit of all rows.

@@ -22,46 +22,66 @@ from bevel.data.tables import Table, select_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
+    FEW_ROWS,
+    TreeEstimator,
     encode_rows,
     explained,
+    refuse_arrays,
+    set_attributes,
     whole_or_not_at_all,
 )
 from bevel.estimators._boosted_trees import (
     FEATURES_STAGE,
     FIRST_STAGE,
+    OUTPUT_STATE,
     REFIT_STAGE,
+    ROW_STATE,
     BoostingWork,
+    ColumnNames,
     _additive,
     _record,
     _unless_interrupted,
     append_rows,
+    check_rows,
     check_validation,
     hold_out,
+    hold_out_by_number,
     validation_rows,
 )
-from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator
 from bevel.estimators.registry import savable
-from bevel.estimators.scanned import fit_boosting
-from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.aggregation import (
+    AdditiveRowPredictor,
+    Aggregation,
+    SumOfTrees,
+    add_some_trees,
+    add_trees,
+)
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import join_forests
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import interval_levels
 from bevel.forest.records import BoostingRecord, Calibration
+from bevel.forest.task import Classification, Regression, Task
 from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
 )
-from bevel.parameters.forest_parameters import check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.forest_parameters import documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import combines_units, read_projection
 from bevel.scanning import ScannedTable
+from bevel.scanning.reading import read_columns
+from bevel.scanning.store import RowBytes, scratch_bytes
 from bevel.training.boosting import (
     EARLY_STOPPING_ROWS,
     MIN_ROWS_TO_HOLD_OUT,
+    OF_CLASSES,
+    OF_NUMBERS,
     REFIT_FACTOR,
+    BoostingDefaults,
     BoostingFit,
     BoostingOptions,
     BoostingTarget,
@@ -69,10 +89,8 @@ from bevel.training.boosting import (
     ValidationScorer,
     boost,
     can_train_in_place,
-    choose_learning_rate,
-    choose_max_iter,
-    choose_refit_rate,
     choose_validation_fraction,
+    code_bytes,
     constant_of_least_loss,
     is_clearly_better,
     read_scorer,
@@ -87,6 +105,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     """Base of the boosting estimators; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    _defaults: ClassVar[BoostingDefaults]
+    _aggregation: ClassVar[type[Aggregation]] = SumOfTrees
     _keeps_interrupted_fits: ClassVar[bool] = True
     early_stopping: bool | str
     refit: bool | str
@@ -150,7 +170,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         if isinstance(X, ScannedTable):
-            fit_boosting(self, X, (y, sample_weight), (X_val, y_val, sample_weight_val))
+            refuse_arrays(y, sample_weight)
+            self._check_scanned(X_val, y_val, sample_weight_val)
+            self._fit_scanned(X)
             return self
         self._check_parameters(X_val, y_val, sample_weight_val)
         n_threads = count_threads(self.n_jobs)
@@ -170,19 +192,105 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             refits = False
         else:
             target, refits = self._hold_out(target, seed, hold_out)
-        constraints = self._constraints(table, dataset.encoding.levels)
         scorer = self._scorer(X, X_val, target)
-        options = self._options(table.n_rows, target.validates is not None, before, refits)
+        self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
+        return self
+
+    def _fit_scanned(self, scanned: ScannedTable) -> None:
+        """Grow the trees on a scanned table."""
+        self._check_parameters(None, None, None)
+        is_classifier = hasattr(self, "predict_proba")
+        with read_columns(
+            scanned,
+            regression=not is_classifier,
+            categorical_features=self.categorical_features,
+            scale=self._chosen_scale(),
+            class_weight=getattr(self, "class_weight", None),
+            n_threads=count_threads(self.n_jobs),
+            bar=bool(self.verbose),
+            row_bytes=self._row_bytes,
+        ) as read:
+            table, rows = read.table, read.rows
+            check_rows(table.n_rows)
+            self._remember_columns(table.n_features, read.names)
+            if read.classes is not None:
+                self.classes_, self.n_classes_ = read.classes, len(read.classes)
+            values = np.asarray(rows.target, dtype=np.float64)
+            target = BoostingTarget(self._checked_target(values), rows.weights, None)
+            scratch = partial(scratch_bytes, scanned.folder) if read.on_disk else None
+            dataset = Dataset(rows.X, table.has_nan, table.encoding, scratch)
+            seed = draw_seed(self.random_state)
+            target, refits = self._hold_out(target, seed, hold_out_by_number)
+            columns = ColumnNames(read.names, table.n_features)
+            self._fit_rows(dataset, target, table.n_rows, columns, refits, seed)
+
+    def _check_scanned(self, *validation: Any) -> None:
+        """Raise for validation rows and parameters that a scanned table does not support."""
+        for name, given in zip(("X_val", "y_val", "sample_weight_val"), validation, strict=True):
+            if given is not None:
+                raise ValueError(
+                    f"{name} must be None with a scanned table, of whose rows a share is held out; "
+                    "got a value. Leave it out, or fit rows that are in memory."
+                )
+        where = "with a scanned table"
+        if self.warm_start:
+            remedy = "Grow all iterations in one fit."
+            raise wrong_value("warm_start", f"False {where}", self.warm_start, remedy)
+        if self._scores():
+            remedy = "Leave it out: the loss decides when to stop."
+            raise wrong_value("scoring", f'"loss" {where}', self.scoring, remedy)
+        if callable(self.loss):
+            remedy = "Fit rows that are in memory."
+            raise wrong_value("loss", f"the name of a loss {where}", self.loss, remedy)
+
+    def _row_bytes(self, n_rows: int, levels: npt.NDArray[np.int32], n_classes: int) -> RowBytes:
+        """Bytes of a row of a scanned table during the fit."""
+        families = resolve_directions(self._members(), n_rows, levels, FeatureConstraints())
+        n_outputs = max(len(self._quantiles()), n_classes if n_classes > 2 else 1)
+        return RowBytes(
+            ROW_STATE + OUTPUT_STATE * n_outputs, sum(code_bytes(families, len(levels)))
+        )
+
+    def _fit_rows(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        n_rows: int,
+        columns: DescribedColumns,
+        refits: bool,
+        seed: int,
+        before: FittedForest | None = None,
+        scorer: ValidationScorer | None = None,
+    ) -> None:
+        """Grow the trees on encoded rows, in memory or in a mapped file.
+
+        Parameters
+        ----------
+        dataset, target
+            The rows, with validation rows among them.
+        n_rows : int
+            Number of rows, without validation rows that the user has given.
+        columns : DescribedColumns
+            Names of the columns.
+        refits : bool
+            Whether all rows are fitted again.
+        seed : int
+            Seed of the trees.
+        before : FittedForest or None, default=None
+            Model of an earlier fit that this one adds trees to.
+        scorer : ValidationScorer or None, default=None
+            Scorer that decides when to stop; None: the loss.
+        """
+        constraints = self._constraints(columns, dataset.encoding.levels)
+        options = self._options(n_rows, target.validates is not None, before, refits)
         work = BoostingWork(dataset, target, constraints, options, seed, before, scorer)
         self._fit_in_stages(work, refits)
-        return self
 
     def _constraints(
         self, columns: DescribedColumns, levels: npt.NDArray[np.int32]
     ) -> FeatureConstraints:
         constraints = read_constraints(self.monotonic_cst, self.interaction_cst, columns, levels)
-        if hasattr(self, "classes_"):
-            constraints.check_classes(len(self.classes_))
+        constraints.check_classes(self._task().n_classes)
         return constraints
 
     def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
@@ -192,23 +300,20 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if before is not None:
             forest = join_forests(before.forest, forest)
         record = self._record(fitted, before)
-        additive = Additive(fitted.baseline, self._loss()[1], record)
+        additive = SumOfTrees(fitted.baseline, self._loss()[1], record)
         whole = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=work.dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None),
-            hard=False,
-            bags=None,
-            seed=work.seed,
-            class_weight=getattr(self, "class_weight", None),
-            additive=additive,
+            task=self._task(),
+            aggregation=additive,
+            provenance=Provenance(work.seed, class_weight=getattr(self, "class_weight", None)),
         )
         calibration = self._calibrate(whole, work.dataset, work.target)
         if calibration is None:
             return whole
         record = replace(record, calibration=calibration)
-        return replace(whole, additive=replace(additive, record=record))
+        return replace(whole, aggregation=replace(additive, record=record))
 
     def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_each(self._own_parameters(), self._parameters)
@@ -218,7 +323,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         check_validation(
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
         )
-        read_scorer(self.scoring, True)  # raises for unknown names
+        read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -270,13 +375,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     ) -> BoostingOptions:
         loss, _, n_outputs = self._loss()
         rate = self.learning_rate
-        is_classifier = hasattr(self, "classes_")
         if rate == "auto":
-            rate = choose_learning_rate(n_rows, is_classifier, refits)
+            rate = self._defaults.learning_rate(n_rows, refits)
         rate = float(rate)
         n_iter = self.max_iter
         if n_iter == "auto":
-            n_iter = choose_max_iter(rate, is_classifier, stops_early, n_outputs)
+            n_iter = self._defaults.max_iter(rate, stops_early, n_outputs)
         n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
@@ -321,16 +425,16 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
 
     def _scorer(self, X: Any, X_val: Any, target: BoostingTarget) -> ValidationScorer | None:
         """Scorer that decides when to stop instead of the loss; None if there is none."""
-        classes = getattr(self, "classes_", None)
-        scorer = read_scorer(self.scoring, classes is not None)
+        scorer = read_scorer(self.scoring, self._defaults.scoring)
         if scorer is None or target.validates is None:
             return None
         rows, truth, weights = validation_rows(X, X_val, target)
-        if classes is not None:
-            truth = classes[truth.astype(np.intp)]
+        task = self._task()
         _, link, n_outputs = self._loss()
-        additive = Additive((0.0,) * n_outputs, link)
-        return ValidationScorer(scorer, rows, truth, weights, additive, classes)
+        additive = SumOfTrees((0.0,) * n_outputs, link)
+        return ValidationScorer(
+            scorer, rows, task.labels_of(truth), weights, additive, task.classes
+        )
 
     def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
         """Residuals of the validation rows; for regressors only."""
@@ -358,8 +462,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         )
 
     def _warm_start_seed(self, before: FittedForest) -> int:
-        assert before.seed is not None  # boosting never selects trees
-        return before.seed
+        seed = before.provenance.seed
+        assert seed is not None  # boosting never selects trees
+        return seed
 
     def _record(self, fitted: BoostingFit, before: FittedForest | None) -> BoostingRecord:
         """The learning curve: minus the loss after each iteration, earlier fits included."""
@@ -429,6 +534,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         n_threads = count_threads(self.n_jobs)
         return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
 
+    def _decode(self, raw: Floats) -> npt.NDArray[Any]:
+        """What `predict` returns, from sums of the trees."""
+        return self._fitted.task.labels_of(_additive(self._fitted).predict(raw))
+
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """Sums of the trees of each row and output, after each iteration."""
         rows = encode_rows(self, X)
@@ -439,6 +548,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         for first in range(0, fitted.forest.n_trees, step):
             add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
             yield out.copy()
+
+    @abstractmethod
+    def _task(self) -> Task:
+        """What the model predicts."""
 
     @abstractmethod
     def _loss(self) -> tuple[str, str, int]:
@@ -465,7 +578,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if share == "auto":
             share = choose_validation_fraction(refits)
         try:
-            validates = choose(target, hasattr(self, "classes_"), share, seed)
+            validates = choose(target, self._defaults.by_class, share, seed)
         except ValueError:
             if not automatic or self._scores():
                 raise
@@ -514,14 +627,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         )
 
     def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
-        """Directions to try: features with combinations; in validated regressions, features alone.
-
-        In classification, held-out rows have not led to better choices of directions.
-        """
+        """Directions to try: features with combinations, and perhaps features alone."""
         members = self._members()
         kinds = [members]
         validates = work.target.validates is not None
-        if members is None and validates and not self.warm_start and not self._is_classifier():
+        chooses = self._defaults.chooses_directions
+        if members is None and validates and chooses and not self.warm_start:
             kinds.append(read_projection("axis", "auto"))
         n_rows, levels = len(work.dataset.X), work.dataset.encoding.levels
         found = [resolve_directions(kind, n_rows, levels, work.constraints) for kind in kinds]
@@ -562,15 +673,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         whole = self._assemble(work, fitted)
         known, own = _record(first), _record(whole)
         record = replace(known, training_score=own.training_score)
-        return replace(whole, additive=replace(_additive(whole), record=record))
-
-    def _is_classifier(self) -> bool:
-        return hasattr(self, "classes_")
+        return replace(whole, aggregation=replace(_additive(whole), record=record))
 
     def _refit_options(self, options: BoostingOptions) -> BoostingOptions:
         rate = options.learning_rate
         if self.learning_rate == "auto":
-            rate = choose_refit_rate(self._is_classifier())
+            rate = self._defaults.refit_rate
         n_iter = round(REFIT_FACTOR * self.n_iter_ * options.learning_rate / rate)
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
@@ -614,6 +722,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification,)
+    _defaults: ClassVar[BoostingDefaults] = OF_CLASSES
 
     def __init__(
         self,
@@ -690,7 +800,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Class labels; the first in `classes_` where several are equally probable.
         """
         raw = self._raw(X)
-        return np.asarray(self.classes_.take(_additive(self._fitted).classes(raw)))
+        return self._decode(raw)
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
@@ -754,7 +864,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Class labels.
         """
         for raw in self._staged_raw(X):
-            yield np.asarray(self.classes_.take(_additive(self._fitted).classes(raw)))
+            yield self._decode(raw)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Class probabilities after each iteration.
@@ -788,6 +898,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
+    def _task(self) -> Task:
+        return Classification(self.classes_)
+
     def _loss(self) -> tuple[str, str, int]:
         n_classes = len(self.classes_)
         if n_classes == 2:
@@ -798,10 +911,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         classes, codes = read_labels(y, n_rows)
         self._check_classes(classes)
         if self.warm_start and hasattr(self, "_fitted"):
-            self._check_same_classes(classes)
+            Classification(classes).check_same(self._fitted.task)
         weights = read_weights(sample_weight, self.class_weight, classes[codes], n_rows)
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
+        set_attributes(self, Classification(classes))
         return BoostingTarget(codes.astype(np.float64), weights, None)
 
     def _read_validation(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
@@ -826,13 +938,6 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             raise ValueError(
                 "y must have at least two classes with a loss of one's own; got one class, "
                 f'{shorten(classes[0])}. Check the target, or use loss="log_loss".'
-            )
-
-    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y must have the classes of the first fit when warm_start=True "
-                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
 
 
@@ -882,6 +987,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression,)
+    _defaults: ClassVar[BoostingDefaults] = OF_NUMBERS
 
     def __init__(
         self,
@@ -958,7 +1065,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             Mean, median or quantile, depending on the loss; several quantiles ascend in each row.
         """
         raw = self._raw(X)
-        return _additive(self._fitted).values(raw)
+        return self._decode(raw)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Predict after each iteration.
@@ -974,7 +1081,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             Predicted values.
         """
         for raw in self._staged_raw(X):
-            yield _additive(self._fitted).values(raw)
+            yield self._decode(raw)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Interval in which the target of each row lies with a given probability.
@@ -1062,6 +1169,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
 
     def _spread(self) -> float:
         return SPREAD.get(self.loss, 0.0) if isinstance(self.loss, str) else 0.0
+
+    def _task(self) -> Task:
+        return Regression()
 
     def _loss(self) -> tuple[str, str, int]:
         if callable(self.loss):

@@ -2,136 +2,89 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta, abstractmethod
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from abc import ABCMeta
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import partial
 from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
-from bevel.data.row_numbers import warn_of_row_numbers
-from bevel.data.row_weights import read_weights, weights_of_classes
-from bevel.data.scaling import automatic_scale
-from bevel.data.tables import Table
 from bevel.data.target import (
-    OutputColumns,
-    read_labels,
-    read_numbers,
-    read_output_labels,
-    read_output_numbers,
-    read_output_weights,
-    refused_with_outputs,
     split_outputs,
 )
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
+    TreeEstimator,
     copy_with,
     encode_rows,
+    keep_trees,
+    refuse_arrays,
+    set_attributes,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import (
-    GrownForest,
-    PreparedFit,
-    TreeEstimator,
-    keep_trees,
-    shape_of,
-)
 from bevel.estimators.registry import savable
-from bevel.estimators.scanned import fit_scanned
-from bevel.forest.bags import Bags
-from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
+from bevel.forest.aggregation import MeanOfTrees
+from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
-from bevel.forest.leaf_rows import collect_leaf_rows
-from bevel.forest.outputs import Outputs
-from bevel.forest.predictor import PackedPredictor, most_probable_classes
 from bevel.forest.quantiles import (
     LeafTargets,
     conditional_quantiles,
     interval_levels,
-    join_targets,
     keep_targets,
     read_levels,
 )
-from bevel.forest.records import FamilyRecord, SurvivalRecord
+from bevel.forest.records import FamilyRecord
+from bevel.forest.task import Classification, Regression, SeveralOutputs, Task
 from bevel.forest.training_rows import (
-    OutOfBag,
     leaf_rows_of,
-    out_of_bag_blocks,
     out_of_bag_rows,
-    predict_out_of_bag,
 )
 from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
     documented,
 )
-from bevel.parameters.parameter import Integer, Parameter
+from bevel.parameters.parameter import Integer, Parameter, check_each
 from bevel.projections.families import (
     ProjectionDraws,
-    combines_units,
     read_projection,
-    tuned_out_of_bag,
 )
 from bevel.scanning import ScannedTable
-from bevel.training.automatic import SHARED_SCALE, Grower, grow_families, grow_more, plan_families
+from bevel.scanning.reading import ReadTable, read_blocks
+from bevel.training.blocks import (
+    RowsInBlocks,
+    WorkSpace,
+    check_blocks_support,
+    members_over_blocks,
+)
+from bevel.training.forest_fit import (
+    FitRequest,
+    FitResult,
+    PreparedFit,
+    RowsInMemory,
+    TreePlan,
+    fit_forest,
+    prepare,
+    scale_for,
+)
 from bevel.training.options import (
-    TrainingOptions,
     check_combinations,
-    check_counts,
-    check_directions,
     draw_seed,
     draws_bags,
-    read_constraints,
-    resolve_options,
+    is_regression,
 )
 from bevel.training.progress import Callback, Progress
+from bevel.training.targets import ClassTargets, NumberTargets, TargetKind
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget, train
-
-
-def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels of the classes of each output, given by position; objects if their types differ."""
-    assert outputs.classes is not None
-    columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.classes)]
-    kinds = {column.dtype.kind for column in columns}
-    alike = len(kinds) == 1 or kinds <= {"i", "u", "f"}
-    dtype = np.result_type(*(column.dtype for column in columns)) if alike else np.dtype(object)
-    labels = np.empty(codes.shape, dtype=dtype)
-    for k, column in enumerate(columns):
-        labels[:, k] = column
-    return labels
-
-
-def decide_outputs(outputs: Outputs, shares: Floats) -> npt.NDArray[Any]:
-    """Most probable label of each output."""
-    return labels_of_outputs(outputs, most_probable_classes(shares, outputs.n_classes))
-
-
-def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) -> float:
-    """Share of rows for which every output is predicted correctly."""
-    given = split_outputs(y)
-    n_outputs = 1 if given is None else len(given.columns)
-    if given is None or predicted.shape != (len(given.columns[0]), n_outputs):
-        raise ValueError(
-            f"y must have shape {predicted.shape}, a label for each row and output; got "
-            f"{n_outputs} output(s). Pass the y that belongs to X."
-        )
-    right = np.ones(len(predicted), dtype=bool)
-    for k, column in enumerate(given.columns):
-        right &= np.asarray(column == predicted[:, k], dtype=bool)
-    return float(np.average(right, weights=sample_weight))
-
 
 # Base of the classifier and the regressor: parameters and tables checked, training called.
 
@@ -142,22 +95,13 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     """Base of the forests; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    _target_kind: ClassVar[TargetKind]
     n_estimators: int
     verbose: int
     callback: Callback | None
-    _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
+    _out_of_bag_name: ClassVar[str] = "oob_prediction_"
     _fitted: FittedForest
     n_outputs_: int
-
-    @abstractmethod
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        """Check y and the weights, and set the attributes that depend on them."""
-
-    @abstractmethod
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        """Set the attributes that hold out-of-bag estimates."""
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -187,15 +131,51 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         for name in OF_OUT_OF_BAG:  # left by an earlier fit
             self.__dict__.pop(name, None)
         if isinstance(X, ScannedTable):
-            fit_scanned(self, X, y, sample_weight)
+            refuse_arrays(y, sample_weight)
+            self._fit_over_blocks(partial(read_blocks, X, bar=bool(self.verbose)))
             return self
         values, members = self._checked_parameters()
         n_threads = count_threads(self.n_jobs)
         before = self._trees_to_keep()
-        prepared = self._prepare((X, y, sample_weight), values, members, before)
-        grown = self._grow(prepared, before, n_threads)
-        self._finish(prepared, grown, before, n_threads)
+        seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
+        table = self._read(X, y, reset=before is None)
+        request = FitRequest(values, members, self._target_kind, seed)
+        training = (table, self._names_of_columns(), y, sample_weight)
+        prepared = prepare(request, *training, n_threads, before)
+        self._describe_target(prepared.target.task)
+        rows = RowsInMemory(prepared, self._plan_of(prepared), n_threads)
+        self._finish(fit_forest(rows, self.n_estimators, self._progress))
         return self
+
+    def _fit_over_blocks(
+        self, read_table: Callable[..., AbstractContextManager[ReadTable]]
+    ) -> None:
+        """Grow the forest over blocks of rows.
+
+        Parameters
+        ----------
+        read_table : callable
+            Reads the table; see `bevel.scanning.reading.read_blocks` for its arguments.
+        """
+        values, members = self._checked_parameters()
+        members = members or members_over_blocks()
+        check_blocks_support(values, members)
+        n_threads = count_threads(self.n_jobs)
+        with read_table(
+            regression=is_regression(values["criterion"]),
+            categorical_features=values["categorical_features"],
+            scale=scale_for(values["scale"], members),
+            class_weight=values.get("class_weight"),
+            n_threads=n_threads,
+        ) as read:
+            self._remember_columns(read.table.n_features, read.names)
+            task = Regression() if read.classes is None else Classification(read.classes)
+            self._describe_target(task)
+            request = FitRequest(values, members, self._target_kind, draw_seed(self.random_state))
+            space = WorkSpace(read.shares.numbers, read.shares.rows)
+            names = self._names_of_columns()
+            rows = RowsInBlocks(request, read.blocks, read.table, names, task, space, n_threads)
+            self._finish(fit_forest(rows, self.n_estimators, self._progress))
 
     def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[ProjectionDraws]]:
         """Parameters of a fit, checked singly and together, and the projections among them."""
@@ -206,111 +186,27 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         self._check_combinations(values, members)
         return values, members
 
-    def _prepare(
-        self,
-        training: tuple[Any, Any, Any],
-        values: Mapping[str, Any],
-        members: Sequence[ProjectionDraws],
-        before: FittedForest | None,
-        seed: int | None = None,
-    ) -> PreparedFit:
-        """Read and encode the training rows (X, y and weights), and resolve the options.
+    def _describe_target(self, task: Task) -> None:
+        """Set the attributes that describe the target."""
+        self.n_outputs_ = task.n_outputs
+        set_attributes(self, task)
 
-        The seed is drawn from `random_state` unless it is given.
-        """
-        X, y, sample_weight = training
-        table = self._read(X, y, reset=before is None)
-        target = self._read_target(y, sample_weight, table.n_rows, values["bootstrap"])
-        self.n_outputs_ = 1 if target.outputs is None else len(target.outputs)
-        dataset = self._dataset(table, members, before, target.weights)
-        if before is None:
-            warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
-        if seed is None:
-            seed = draw_seed(self.random_state) if before is None else self._warm_start_seed()
-        options = resolve_options(values, members, shape_of(dataset), seed)
-        options = _constrained(options, values, members, table, dataset, target)
-        bags = self._bags(options, table.n_rows, before)
-        return PreparedFit(dataset, target, options, bags, values, members)
+    def _plan_of(self, prepared: PreparedFit) -> TreePlan | None:
+        """Plan of what shares the trees of a fit; None if nothing does."""
+        return prepared.plan()
 
-    def _finish(
-        self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
-    ) -> None:
-        """Set the trees, and the attributes that depend on the training rows."""
-        self._remember(prepared, grown, before, n_threads)
-        if self._needs_out_of_bag(prepared, grown.families is not None):
-            arguments = (self._fitted, prepared.dataset.X, n_threads, prepared.target.weights)
-            if self.oob_score:
-                self._use_out_of_bag(predict_out_of_bag(*arguments), prepared)
-                return
-            # Only the power depends on the estimates, which need not all be in memory at once.
-            power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
-            self._fitted = replace(self._fitted, power=power)
-
-    def _remember(
-        self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
-    ) -> None:
-        """Set the fitted forest, before out-of-bag predictions are used."""
-        dataset, target, options = prepared.dataset, prepared.target, prepared.options
-        values, forest = prepared.values, grown.forest
-        self._fitted = FittedForest(
-            predictor=PackedPredictor(forest),
-            encoding=dataset.encoding,
-            feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None) if target.outputs is None else None,
-            hard=values.get("voting") == "hard",
-            bags=prepared.bags,
-            seed=options.seed,
-            class_weight=values.get("class_weight"),
-            tuned_out_of_bag=tuned_out_of_bag(prepared.members),
-            targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-            rotations=grown.rotations,
-            families=grown.families,
-            survival=_record_of(target),
-            outputs=target.outputs,
-        )
-
-    def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether out-of-bag predictions are needed; families: whether families share the trees."""
-        return self.oob_score or self._calibrates(prepared, families)
-
-    def _calibrates(self, prepared: PreparedFit, families: bool) -> bool:
-        """Whether the power of the probabilities is to be chosen."""
-        values, bags = prepared.values, prepared.bags
-        how = values.get("calibration")
-        if prepared.target.outputs is not None:  # "power" has been refused before
-            return False
-        if how == "auto":
-            leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)
-            votes = values.get("voting") == "hard"  # probabilities are shares of votes
-            return families and leaves_out and not votes
-        return how is not None
-
-    def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
-        """Choose the power of the probabilities, and set out-of-bag estimates."""
-        target = prepared.target
-        if self._calibrates(prepared, self._fitted.families is not None):
-            power = self._power_of(estimates.blocks(), target)
-            raise_to_power(estimates.predictions, power)
-            self._fitted = replace(self._fitted, power=power)
-        if self.oob_score:
-            estimates.warn_of_unknown()
-            self._set_out_of_bag(estimates, target)
-
-    def _power_of(
-        self,
-        blocks: Iterable[tuple[slice, OutOfBag]],  # noqa: ARG002
-        target: TrainingTarget,  # noqa: ARG002
-    ) -> float:
-        """The power of the probabilities; 1 in regression, which has none.
-
-        blocks: out-of-bag estimates of consecutive rows.
-        """
-        return 1.0
+    def _finish(self, result: FitResult) -> None:
+        """Set the fitted forest, and the out-of-bag estimates if there are any."""
+        self._fitted = result.fitted
+        if result.estimates is not None:
+            predictions = self._fitted.task.split(result.estimates.predictions)
+            setattr(self, self._out_of_bag_name, predictions)
+            self.oob_score_ = result.score
 
     @property
     def families_(self) -> FamilyRecord:
         """The families that share the trees, with their out-of-bag errors; for "auto" only."""
-        families = self.fitted_forest_.families
+        families = self.fitted_forest_.provenance.families
         if families is None:
             raise AttributeError(
                 'families_ is an attribute of forests with projection="auto", whose families share '
@@ -327,108 +223,6 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     ) -> None:
         """Raise if parameters contradict each other, regardless of the data."""
         check_combinations(values, members)
-
-    def _dataset(
-        self,
-        table: Table,
-        members: Sequence[ProjectionDraws],
-        before: FittedForest | None,
-        weights: Floats | None,
-    ) -> Dataset:
-        n_threads = count_threads(self.n_jobs)
-        if before is not None:
-            return encode_dataset(table, before.encoding, n_threads)
-        scale = self._scale_for(members)
-        counted = None if weights is None or weights.all() else weights > 0.0
-        return learn_dataset(table, self.categorical_features, scale, n_threads, counted)
-
-    def _scale_for(self, members: Sequence[ProjectionDraws]) -> str | None:
-        if self.scale != "auto":
-            return self.scale  # type: ignore[no-any-return]
-        if not members:
-            return SHARED_SCALE
-        return automatic_scale(combines_units(members))
-
-    def _bags(
-        self, options: TrainingOptions, n_rows: int, before: FittedForest | None
-    ) -> Bags | None:
-        """How bags are drawn; None if the trees of an earlier fit have other bags."""
-        bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
-        if before is None or before.bags == bags:
-            return bags
-        calibrates = getattr(self, "calibration", None) == "power"
-        if self.oob_score or calibrates:
-            asked, off = ("calibration", None) if calibrates else ("oob_score", False)
-            # Out-of-bag estimates draw the bags of all trees again, which must be drawn in one way.
-            old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
-            raise ValueError(
-                f"{asked} with warm_start needs the same number of rows, max_samples and replace "
-                f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
-                f"replace). Keep them, or set {asked}={off}."
-            )
-        return None
-
-    def _targets_to_keep(
-        self,
-        forest: FlatForest,  # noqa: ARG002
-        dataset: Dataset,  # noqa: ARG002
-        target: TrainingTarget,  # noqa: ARG002
-        options: TrainingOptions,  # noqa: ARG002
-        before: FittedForest | None,  # noqa: ARG002
-        n_threads: int,  # noqa: ARG002
-    ) -> LeafTargets | None:
-        """Training targets of the leaves, if they are requested."""
-        return None
-
-    def _grow(
-        self, prepared: PreparedFit, before: FittedForest | None, n_threads: int
-    ) -> GrownForest:
-        """The forest of this fit: the earlier trees, and the new ones."""
-        dataset, target, options = prepared.dataset, prepared.target, prepared.options
-        n_before = 0 if before is None else before.forest.n_trees
-        trees = range(n_before, self.n_estimators)
-        if before is not None and not len(trees):
-            return GrownForest(before.forest, before.rotations, before.families)
-        if options.families == ():
-            return self._grow_families(dataset, target, options, before, n_threads)
-        grown = self._train(dataset, target, options, trees, n_threads)
-        return grown if before is None else grown.after(before.forest)
-
-    def _train(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        trees: range,
-        n_threads: int,
-    ) -> GrownForest:
-        return GrownForest(train(dataset, target, options, trees, n_threads, self._progress(trees)))
-
-    def _grow_families(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> GrownForest:
-        """Grow trees of several families: `projection="auto"`."""
-        hard = getattr(self, "voting", "soft") == "hard"
-        plan = plan_families(options, shape_of(dataset), target, self.n_estimators, hard)
-        grower = Grower(dataset, target, plan.options, n_threads)
-        if before is None:
-            forest, record = grow_families(grower, plan, self._progress)
-            return GrownForest(forest, families=record)
-        if before.families is None:
-            raise ValueError(
-                'warm_start with projection="auto" needs trees of an earlier fit with '
-                'projection="auto", whose families go on; got trees of another projection. Keep '
-                "the projection, or set warm_start=False."
-            )
-        trees = range(before.forest.n_trees, self.n_estimators)
-        more = (before.families, trees, self._progress(trees))
-        forest, record = grow_more(grower, before.forest, *more)
-        return GrownForest(forest, families=record)
 
     def _progress(self, trees: range, label: str = "growing trees") -> Progress:
         """Progress report of the trees of a fit."""
@@ -457,11 +251,12 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             trees are a selection, `warm_start` cannot add to them; it has no out-of-bag estimates.
         """
         check_is_fitted(self)
-        self.fitted_forest_.check_one_output("prune_trees")
+        self.fitted_forest_.task.check_one_output("prune_trees")
         self._check_budget(n_trees)
         fitted = self.fitted_forest_.in_memory()
         rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
-        errors = pair_errors(fitted.packed_predictor, rows, count_threads(self.n_jobs), fitted.hard)
+        n_threads, hard = count_threads(self.n_jobs), fitted.aggregation.hard
+        errors = pair_errors(fitted.packed_predictor, rows, n_threads, hard)
         return keep_trees(self, best_subset(errors, n_trees))
 
     def _check_budget(self, n_trees: object) -> None:
@@ -474,19 +269,20 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
     def _warm_start_seed(self) -> int:
         """Seed of the existing trees; raises if new trees could repeat some of them."""
-        if self._fitted.seed is None:
+        seed = self._fitted.provenance.seed
+        if seed is None:
             raise ValueError(
                 "warm_start needs all trees of the seed up to some number, to go on from there; "
                 "got some of them, chosen by prune_trees. Grow first and prune last, or set "
                 "warm_start=False."
             )
-        return self._fitted.seed
+        return seed
 
     @property
     def output_names_(self) -> tuple[str, ...]:
         """Names of the outputs: those of the columns of y, or y0, y1, ..."""
-        outputs = self.fitted_forest_.outputs
-        return ("y0",) if outputs is None else outputs.names
+        task = self.fitted_forest_.task
+        return task.names if isinstance(task, SeveralOutputs) else ("y0",)
 
     def output(self, which: int | str) -> Self:
         """The forest of one of several outputs, to use where one target is required.
@@ -513,9 +309,9 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         (20,)
         """
         fitted = self.fitted_forest_
-        if fitted.outputs is None:
+        if not isinstance(fitted.task, SeveralOutputs):
             return self
-        k = fitted.outputs.position(which)
+        k = fitted.task.position(which)
         changed = {"class_weight": None, "warm_start": False, "oob_score": False}
         known = self._parameters
         single: Any = copy_with(
@@ -525,11 +321,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self, name):
                 setattr(single, name, getattr(self, name))
-        single.n_outputs_ = 1
         single._fitted = fitted.output(k)
-        if fitted.outputs.classes is not None:
-            single.classes_ = fitted.outputs.classes[k]
-            single.n_classes_ = len(single.classes_)
+        single._describe_target(single._fitted.task)
         return single  # type: ignore[no-any-return]
 
     @property
@@ -538,73 +331,21 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
         By variance in regression and by the Gini index in classification, for any criterion.
         """
-        if self.fitted_forest_.outputs is None:
+        if self.fitted_forest_.task.n_outputs == 1:
             return self.feature_importances_[None, :]
         each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]
         return np.array(each)
 
-    def _split(self, y: Any) -> OutputColumns | None:
-        """The outputs of y if there are several and the estimator takes them."""
-        return split_outputs(y) if self._takes_outputs else None
-
     def __sklearn_tags__(self) -> Tags:
         """Add tags of the targets that are accepted."""
         tags: Tags = super().__sklearn_tags__()
-        if self._takes_outputs:
+        if self._target_kind.several_outputs:
             # Absolute error and Poisson deviance support one output only.
             of_one = getattr(self, "criterion", None) in ("absolute_error", "poisson")
             tags.target_tags.multi_output = not of_one
             if tags.classifier_tags is not None:
                 tags.classifier_tags.multi_label = True
         return tags
-
-
-def _constrained(
-    options: TrainingOptions,
-    values: Mapping[str, Any],
-    members: Sequence[ProjectionDraws],
-    table: Table,
-    dataset: Dataset,
-    target: TrainingTarget,
-) -> TrainingOptions:
-    """Options with the constraints of the estimator; raises if they cannot be satisfied."""
-    monotonic_cst, interaction_cst = values.get("monotonic_cst"), values.get("interaction_cst")
-    if monotonic_cst is None and interaction_cst is None:
-        return options
-    levels = dataset.encoding.levels
-    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
-    if constraints.monotone and target.outputs is not None:
-        remedy = "Leave it out, or fit one forest per output."
-        raise refused_with_outputs("monotonic_cst", monotonic_cst, "None", remedy)
-    constraints.check_classes(0 if target.outputs is not None else target.n_classes)
-    check_directions(constraints, members, options.families, levels)
-    return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
-
-
-def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
-    """Survival record of a target; None unless it has right-censored times."""
-    truth = target.counted_survival
-    if truth is None:
-        return None
-    counted = slice(None) if target.weights is None else target.weights > 0.0
-    last = float(truth.time[counted].max())
-    return SurvivalRecord(truth.event_times, last, truth.n_causes)
-
-
-def _targets_of(
-    forest: FlatForest,
-    dataset: Dataset,
-    target: TrainingTarget,
-    options: TrainingOptions,
-    first_tree: int,
-    n_threads: int,
-) -> LeafTargets:
-    X = np.ascontiguousarray(dataset.X)
-    bags = Bags(len(X), options.bag_size, options.replace, options.seed)
-    leaf_rows = collect_leaf_rows(
-        forest, X, bags, first_tree=first_tree, weights=target.weights, n_threads=n_threads
-    )
-    return keep_targets(leaf_rows, target.values, target.weights)
 
 
 @savable
@@ -650,6 +391,9 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification, SeveralOutputs)
+    _target_kind: ClassVar[TargetKind] = ClassTargets()
+    _out_of_bag_name: ClassVar[str] = "oob_decision_function_"
     classes_: Any  # with several outputs these are lists
     n_classes_: Any
     oob_decision_function_: Any
@@ -735,10 +479,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             Class labels; the first in `classes_` where several are equally probable.
         """
         codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            return labels_of_outputs(outputs, codes)
-        return np.asarray(self.classes_.take(codes))
+        return self._fitted.task.labels_of(codes)
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of each row, in the order of `classes_`.
@@ -757,15 +498,12 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
         )
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            return outputs.split(shares)
-        return raise_to_power(shares, self._fitted.power)
+        return self._fitted.task.split(raise_to_power(shares, self._fitted.aggregation.power))
 
     @property
     def calibration_power_(self) -> float:
         """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
-        return self.fitted_forest_.power
+        return self.fitted_forest_.aggregation.power
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the class probabilities; minus infinity for zero.
@@ -803,92 +541,15 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         float
             Accuracy.
         """
-        predicted = self.predict(X)
-        if self._fitted.outputs is None:
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        return all_right(y, predicted, sample_weight)
+        return self._fitted.task.score(y, self.predict(X), sample_weight)
 
-    def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
-
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        given = self._split(y)
-        if given is not None:
-            return self._read_outputs(given, sample_weight, n_rows, draws_bags)
-        classes, codes = read_labels(y, n_rows)
-        self._check_same_classes(classes)
-        weights = read_weights(
-            sample_weight, weights_of_classes(self.class_weight, draws_bags), classes[codes], n_rows
-        )
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
-        return TrainingTarget(codes, len(classes), weights)
-
-    def _read_outputs(
-        self, given: OutputColumns, sample_weight: Any, n_rows: int, draws_bags: bool
-    ) -> TrainingTarget:
-        if self.calibration == "power":
-            remedy = "Leave it out, or calibrate single outputs with scikit-learn."
-            raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
-        classes, codes = read_output_labels(given, n_rows)
-        outputs = Outputs(given.names, tuple(classes))
-        self._check_same_outputs(outputs)
-        class_weight = weights_of_classes(self.class_weight, draws_bags)
-        weights = read_output_weights(sample_weight, class_weight, classes, codes)
-        self.classes_ = classes
-        self.n_classes_ = [len(labels) for labels in classes]
-        return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)
-
-    def _check_same_outputs(self, outputs: Outputs) -> None:
-        if not self._trees_are_kept():
-            return
-        before = self._fitted.outputs
-        same = before is not None and before.classes is not None and len(before) == len(outputs)
-        pairs = zip(before.classes or (), outputs.classes or (), strict=False) if before else ()
-        if not same or not all(np.array_equal(one, other) for one, other in pairs):
-            raise ValueError(
-                "y must have the outputs and classes of the first fit when warm_start=True; got "
-                "others. Set warm_start=False."
-            )
-
-    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
-        if not self._trees_are_kept():
-            return
-        if self._fitted.outputs is not None:
-            raise ValueError(
-                f"y must have the {len(self._fitted.outputs)} outputs of the first fit when "
-                "warm_start=True; got one. Set warm_start=False."
-            )
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y must have the classes of the first fit when warm_start=True "
-                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
-            )
-
-    def _power_of(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
-        losses, knowns = [], []
-        for rows, estimates in blocks:
-            known = estimates.known
-            losses.append(power_losses(estimates.predictions[known], target.values[rows][known]))
-            knowns.append(known)
-        weights = None if target.weights is None else target.weights[np.concatenate(knowns)]
-        return power_of_least_loss(np.concatenate(losses, axis=1), weights)
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            self.oob_decision_function_ = outputs.split(estimates.predictions)
-            truth = labels_of_outputs(outputs, target.values - outputs.bounds[:-1])
-            of_outputs = self.oob_score if callable(self.oob_score) else all_right
-            self.oob_score_ = estimates.score(
-                of_outputs, truth, lambda shares: decide_outputs(outputs, shares)
-            )
-            return
-        self.oob_decision_function_ = estimates.predictions
-        metric = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)
+    @property
+    def fitted_forest_(self) -> FittedForest:
+        """The fitted forest as files, exports and analysis read it."""
+        fitted, hard = super().fitted_forest_, self.voting == "hard"  # may be set after fit
+        if fitted.aggregation.hard == hard:
+            return fitted
+        return replace(fitted, aggregation=MeanOfTrees(hard, fitted.aggregation.power))
 
 
 @savable
@@ -927,6 +588,8 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression, SeveralOutputs)
+    _target_kind: ClassVar[TargetKind] = NumberTargets()
     keep_targets: bool
 
     def __init__(
@@ -1008,46 +671,6 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         """
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
-
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
-    ) -> TrainingTarget:
-        self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
-        weights = read_weights(sample_weight, None, None, n_rows)
-        given = self._split(y)
-        n_outputs = 1 if given is None else len(given.names)
-        self._check_same_outputs(n_outputs)
-        if given is not None:
-            if self.keep_targets:
-                remedy = "Pass X_train and y_train to predict_quantiles instead."
-                raise refused_with_outputs("keep_targets", True, "False", remedy)
-            if self.criterion != "squared_error":
-                required = '"squared_error"'
-                remedy = "Fit one forest per output."
-                raise refused_with_outputs("criterion", self.criterion, required, remedy)
-            values = read_output_numbers(given, n_rows)
-            return TrainingTarget(values, 0, weights, Outputs(given.names, None))
-        values = read_numbers(y, n_rows)
-        if self.criterion == "poisson":
-            check_counts(values, weights)
-        return TrainingTarget(values, 0, weights)
-
-    def _check_same_outputs(self, n_outputs: int) -> None:
-        if self._trees_are_kept() and self._fitted.forest.n_outputs != n_outputs:
-            raise ValueError(
-                f"y must have as many outputs as in the first fit when warm_start=True "
-                f"({self._fitted.forest.n_outputs}); got {n_outputs}. Set warm_start=False."
-            )
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        if self._fitted.outputs is not None:
-            self.oob_prediction_ = estimates.predictions
-            of_outputs = self.oob_score if callable(self.oob_score) else r2_score
-            self.oob_score_ = estimates.score(of_outputs, target.values, np.asarray)
-            return
-        self.oob_prediction_ = estimates.predictions[:, 0]
-        metric = self.oob_score if callable(self.oob_score) else r2_score
-        self.oob_score_ = estimates.score(metric, target.values, np.ravel)
 
     def predict_quantiles(
         self,
@@ -1136,7 +759,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
         check_is_fitted(self)
-        if self._fitted.outputs is not None:
+        if self._fitted.task.n_outputs > 1:
             return self._quantiles_of_outputs(caller, X, levels, training)
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
@@ -1149,9 +772,9 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     ) -> Floats:
         """Quantiles of several outputs, rows x outputs x levels."""
         X_train, y_train, sample_weight = training
-        outputs = self._fitted.outputs
         given = None if y_train is None else split_outputs(y_train)
-        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
+        n_outputs = self._fitted.task.n_outputs
+        if X_train is None or given is None or len(given.names) != n_outputs:
             raise ValueError(
                 f"{caller} of several outputs needs the training rows with all of their targets; "
                 "got none, or part of them. Pass X_train and y_train, the rows of the fit."
@@ -1181,30 +804,3 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
                 "keep_targets=True, or pass X_train and y_train, the rows of the fit."
             )
         return targets
-
-    def _check_targets_of_earlier_trees(self, before: FittedForest | None) -> None:
-        """Raise if targets are to be kept and an earlier fit has not kept its own."""
-        if self.keep_targets and before is not None and before.targets is None:
-            raise ValueError(
-                "keep_targets=True with warm_start needs the targets of the trees there are; got "
-                "trees grown without it, or slimmed. Set keep_targets=False, or warm_start=False."
-            )
-
-    def _targets_to_keep(
-        self,
-        forest: FlatForest,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        before: FittedForest | None,
-        n_threads: int,
-    ) -> LeafTargets | None:
-        if not self.keep_targets:
-            return None
-        earlier = None if before is None else before.kept_targets
-        n_before = 0 if before is None else before.forest.n_trees
-        if forest.n_trees == n_before:
-            return earlier
-        grown = take_trees(forest, range(n_before, forest.n_trees)) if n_before else forest
-        targets = _targets_of(grown, dataset, target, options, n_before, n_threads)
-        return targets if earlier is None else join_targets(earlier, targets)

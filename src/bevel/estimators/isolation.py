@@ -20,17 +20,19 @@ from bevel.data.scaling import IdentityScaler
 from bevel.data.tables import select_rows
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import (
+    TreeEstimator,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator, shape_of
 from bevel.estimators.registry import savable
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_all, join_forests, spread_columns
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records import Isolation, with_path_lengths
-from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.forest.provenance import Provenance
+from bevel.forest.task import Isolation, Task, average_path_length
+from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections import Custom, Gaussian, Patches
 from bevel.projections.families import (
     ProjectionDraws,
@@ -39,6 +41,7 @@ from bevel.projections.families import (
     read_projection,
     resolve_families,
 )
+from bevel.training.forest_fit import shape_of
 from bevel.training.options import TrainingOptions, draw_seed, warn_of_few_rows
 from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
@@ -88,6 +91,7 @@ class ObliqueIsolationForest(
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = ISOLATION_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Isolation,)
 
     def __init__(
         self,
@@ -163,11 +167,11 @@ class ObliqueIsolationForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=None,
-            hard=False,
-            bags=bags if before is None or before.bags == bags else None,
-            seed=options.seed,
-            isolation=Isolation(n_samples, USUAL_OFFSET),
+            task=Isolation(n_samples, USUAL_OFFSET),
+            aggregation=MeanOfTrees(),
+            provenance=Provenance(
+                options.seed, bags if before is None or before.provenance.bags == bags else None
+            ),
         )
         if self.contamination != "auto":
             self._set_offset(dataset, weights, n_threads)
@@ -184,15 +188,16 @@ class ObliqueIsolationForest(
         """Draw a new seed, or return that of the existing trees."""
         if before is None:
             return draw_seed(self.random_state)
-        assert before.isolation is not None
-        if before.isolation.n_samples != n_samples:
+        known = self._isolation.n_samples
+        if known != n_samples:
             raise ValueError(
-                f"warm_start needs trees of {before.isolation.n_samples} rows each, as there are, "
+                f"warm_start needs trees of {known} rows each, as there are, "
                 f"because path lengths depend on their number; got {n_samples}. Set "
-                f"max_samples={before.isolation.n_samples}, or warm_start=False."
+                f"max_samples={known}, or warm_start=False."
             )
-        assert before.seed is not None
-        return before.seed
+        seed = before.provenance.seed
+        assert seed is not None
+        return seed
 
     def _add_trees(
         self,
@@ -215,7 +220,7 @@ class ObliqueIsolationForest(
         else:
             target = TrainingTarget(np.zeros(len(dataset.X)), 0, weights)
             grown = train(dataset, target, options, trees, n_threads, progress)
-        grown = with_path_lengths(grown, options.bag_size)
+        grown = _with_path_lengths(grown, options.bag_size)
         return grown if before is None else join_forests(before.forest, grown)
 
     def _grow_on_few(
@@ -275,12 +280,11 @@ class ObliqueIsolationForest(
 
     def _set_offset(self, dataset: Dataset, weights: Floats | None, n_threads: int) -> None:
         """Set the offset to the score that a share of the training rows falls below."""
-        isolation = self._fitted.isolation
-        assert isolation is not None
+        isolation = self._isolation
         lengths = self._fitted.packed_predictor.values(dataset.X, n_threads)
         scores = isolation.scores(lengths)
         offset = _quantile(scores, weights, float(self.contamination))
-        self._fitted = replace(self._fitted, isolation=replace(isolation, offset=offset))
+        self._fitted = replace(self._fitted, task=replace(isolation, offset=offset))
 
     def score_samples(self, X: Any) -> Floats:
         """Score of each row: the lower, the more of an outlier.
@@ -350,9 +354,24 @@ class ObliqueIsolationForest(
 
     @property
     def _isolation(self) -> Isolation:
-        isolation = self.fitted_forest_.isolation
-        assert isolation is not None
-        return isolation
+        task = self.fitted_forest_.task
+        assert isinstance(task, Isolation)
+        return task
+
+
+def _with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
+    """Return a forest of these trees with the path length of each leaf as its value.
+
+    The path length is the depth of the leaf plus the expected depth of a tree of its rows. A leaf
+    has as many of the `n_samples` rows of a tree as its share of their weight.
+    """
+    values = np.zeros(forest.n_nodes)
+    leaves = forest.right < 0
+    weight = np.asarray(forest.weight, dtype=np.float64)
+    of_tree = np.repeat(weight[forest.tree_offset[:-1]], np.diff(forest.tree_offset))
+    n_rows = n_samples * weight[leaves] / of_tree[leaves]
+    values[leaves] = forest.depth[leaves] + average_path_length(n_rows)
+    return replace(forest, leaf_value=values)
 
 
 def _read_members(projection: Any, n_numeric: int) -> Sequence[ProjectionDraws]:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import Any, TypeVar
 
-from sklearn.base import ClassifierMixin
-
 from bevel.files.model import StorableKind
 
 __all__ = ["KINDS", "SAVABLE", "kind_of", "savable"]
@@ -20,11 +18,9 @@ def savable(cls: Estimator) -> Estimator:
     """Class decorator that registers a class for `save` and `bevel.load`."""
     KINDS[cls.__name__] = StorableKind(
         parameters=cls._parameters,
-        is_classifier=issubclass(cls, ClassifierMixin),
-        has_rotations=hasattr(cls, "rotations_"),
-        is_additive=hasattr(cls, "baseline_prediction_"),
-        is_isolation=hasattr(cls, "score_samples"),
-        is_survival=hasattr(cls, "event_times_"),
+        tasks=cls._tasks,
+        aggregation=cls._aggregation,
+        has_rotations=cls._has_rotations,
     )
     SAVABLE[cls.__name__] = cls
     return cls

@@ -10,30 +10,27 @@ import numpy.typing as npt
 from sklearn.utils import Tags
 
 from bevel._types import Floats, Ints32
-from bevel.data.row_weights import read_weights
-from bevel.data.survival import SurvivalTarget, read_survival, survival_array
-from bevel.errors import shorten, wrong_value
+from bevel.errors import wrong_value
 from bevel.estimators._base import encode_rows
 from bevel.estimators.forest import ObliqueForest
 from bevel.estimators.registry import savable
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.records import SurvivalRecord
 from bevel.forest.survival import (
     StepFunction,
     concordance,
     curves,
     median_times,
     read_times,
-    survival_record,
+    survival_task,
 )
-from bevel.forest.training_rows import OutOfBag
+from bevel.forest.task import Survival, Task
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
 from bevel.projections.families import AUTOMATIC, ProjectionDraws
 from bevel.scanning import ScannedTable
 from bevel.training.progress import Callback
+from bevel.training.targets import SurvivalTargets, TargetKind
 from bevel.training.threads import count_threads
-from bevel.training.trainer import TrainingTarget
 
 # The oblique survival forest.
 
@@ -77,6 +74,8 @@ class ObliqueSurvivalForest(ObliqueForest):
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = SURVIVAL_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Survival,)
+    _target_kind: ClassVar[TargetKind] = SurvivalTargets()
     _estimator_type = "survival"
     n_jobs: int | None
     _fitted: FittedForest
@@ -207,22 +206,22 @@ class ObliqueSurvivalForest(ObliqueForest):
                 "sample_weight", "None: pairs of rows have no weights", "weights", "Leave it out."
             )
         risk = self.predict(X)
-        target = read_survival(y, len(risk), competing=self.n_causes_ > 1)
+        target = self._times.read_times(y, len(risk))
         return concordance(target, risk)
 
     @property
     def n_causes_(self) -> int:
         """Kinds of events: 1 unless risks compete."""
-        record = self.fitted_forest_.survival
-        assert record is not None
-        return record.n_causes
+        return self._times.n_causes
 
     @property
     def event_times_(self) -> Floats:
         """Distinct times at which events were seen in training, ascending."""
-        record = self.fitted_forest_.survival
-        assert record is not None
-        return record.event_times
+        return self._times.event_times
+
+    @property
+    def _times(self) -> Survival:
+        return survival_task(self.fitted_forest_, "A survival forest")
 
     def _settings(self) -> dict[str, Any]:
         values = super()._settings()
@@ -249,34 +248,6 @@ class ObliqueSurvivalForest(ObliqueForest):
                 'competing_risks=True needs criterion="log_rank", which has a statistic for each '
                 f"cause; got criterion={values['criterion']!r}. Change one of them."
             )
-
-    def _read_target(
-        self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
-    ) -> TrainingTarget:
-        target = read_survival(y, n_rows, needs_event=True, competing=self.competing_risks)
-        weights = read_weights(sample_weight, None, None, n_rows)
-        found = TrainingTarget(target.time, 0, weights, survival=target)
-        counted = found.counted_survival
-        assert counted is not None
-        if not counted.event.any():
-            raise ValueError(
-                "y must have a row of weight above 0 whose event was seen; got events of weight 0 "
-                "only. Check sample_weight."
-            )
-        if self._trees_are_kept():
-            _check_same_times(self._fitted.survival, counted)
-        return found
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        self.oob_prediction_ = estimates.predictions[:, 0]
-        truth = target.survival
-        assert truth is not None
-        y: Any = truth
-        metric: Callable[..., float] = concordance
-        if callable(self.oob_score):
-            event = truth.event if truth.cause is None else truth.cause
-            metric, y = self.oob_score, survival_array(truth.time, event, truth.entry)
-        self.oob_score_ = estimates.score(metric, y, np.ravel)
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -357,7 +328,7 @@ class ObliqueSurvivalForest(ObliqueForest):
             n_times). A function raises for times outside its `domain`: from 0 to the last time of
             the training rows, or from the first to the last of `times`.
         """
-        n_causes = survival_record(self._fitted, "A curve").n_causes
+        n_causes = self.n_causes_
         is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
         if not (is_number and 1 <= cause <= n_causes):
             remedy = "Fit with competing_risks=True to tell causes apart."
@@ -407,7 +378,7 @@ class ObliqueSurvivalForest(ObliqueForest):
         self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
     ) -> npt.NDArray[Any]:
         leaves = self._leaves(X)
-        record = survival_record(self._fitted, "A curve")
+        record = self._times
         grid = read_times(times, record)
         n_threads = count_threads(self.n_jobs)
         values = curves(self._fitted, leaves, grid, kind, n_threads, cause)
@@ -423,13 +394,3 @@ class ObliqueSurvivalForest(ObliqueForest):
 def default_projection() -> list[Any]:
     """Projections that `projection="auto"` stands for."""
     return ["cox", "pls", ("sparse", "sqrt"), "axis"]
-
-
-def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:
-    """Raise unless the event times are those of the earlier trees, whose leaves refer to them."""
-    if record is None or not np.array_equal(record.event_times, target.event_times):
-        raise ValueError(
-            "warm_start needs the event times of the earlier fit, which leaves refer to; got "
-            f"others ({shorten(target.event_times[:3].tolist())}, ...). Pass the same y, or set "
-            "warm_start=False."
-        )

@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.data.encoding import Encoding
-from bevel.data.nominal import MAX_LEVELS, Levels
+from bevel.data.encoding import MAX_LEVELS, Encoding, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
 from bevel.files.atomic import write_whole
@@ -39,21 +38,14 @@ from bevel.files.layout import (
 )
 from bevel.files.records import (
     check_outputs,
-    decode_additive,
-    decode_classes,
+    decode_aggregation,
     decode_families,
-    decode_isolation,
-    decode_outputs,
-    decode_power,
     decode_rotations,
-    decode_survival,
-    encode_additive,
-    encode_classes,
+    decode_task,
+    encode_aggregation,
     encode_families,
-    encode_isolation,
-    encode_outputs,
     encode_rotations,
-    encode_survival,
+    encode_task,
 )
 from bevel.files.trees import (
     FileForest,
@@ -72,11 +64,13 @@ from bevel.files.values import (
     encode_scalar,
     encode_value,
 )
+from bevel.forest.aggregation import Aggregation
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
-from bevel.parameters.forest_parameters import check_each
-from bevel.parameters.parameter import Parameter
+from bevel.forest.provenance import Provenance
+from bevel.forest.task import Survival, Task
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections.families import read_projection, tuned_out_of_bag
 from bevel.training.threads import count_threads
 
@@ -351,24 +345,18 @@ class StorableKind:
     ----------
     parameters : mapping of str to Parameter
         Parameters of the class.
-    is_classifier : bool
-        Whether the estimator has classes.
+    tasks : tuple of types
+        The tasks that its forests can have.
+    aggregation : type
+        How their trees come together.
     has_rotations : bool
         Whether the estimator has a `RotationRecord`.
-    is_additive : bool
-        Whether its trees are added up, as in boosting.
-    is_isolation : bool
-        Whether its leaves hold path lengths, as in isolation forests.
-    is_survival : bool
-        Whether its leaves have curves of the hazard.
     """
 
     parameters: Mapping[str, Parameter]
-    is_classifier: bool
+    tasks: tuple[type[Task], ...]
+    aggregation: type[Aggregation]
     has_rotations: bool
-    is_additive: bool = False
-    is_isolation: bool = False
-    is_survival: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -399,32 +387,25 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
     Raises TypeError if it holds values that files cannot; warns of parameters that become defaults.
     """
     arrays: Arrays = {}
-    fitted = stored.fitted
+    fitted, known = stored.fitted, stored.fitted.provenance
     header = {
         "bevel": version("bevel"),
         "estimator": stored.name,
         "parameters": encode_parameters(stored.parameters, kind.parameters, arrays),
         "n_features": fitted.n_features,
         "feature_names": None if fitted.feature_names is None else list(fitted.feature_names),
-        "classes": encode_classes(fitted.classes),
-        "outputs": encode_outputs(fitted.outputs),
+        **encode_task(fitted.task, arrays),
         **encode_table(fitted.encoding, arrays),
-        "seed": None if fitted.seed is None else int(fitted.seed),
-        "bags": _encode_bags(fitted.bags),
+        "seed": None if known.seed is None else int(known.seed),
+        "bags": _encode_bags(known.bags),
         "oob_score": None if stored.oob_score is None else encode_scalar(float(stored.oob_score)),
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
-        "families": encode_families(fitted.families, arrays),
-        "calibration_power": float(fitted.power),
+        "families": encode_families(known.families, arrays),
+        **encode_aggregation(fitted.aggregation, arrays),
     }
-    if fitted.rotations is not None:
-        header["rotations"] = encode_rotations(fitted.rotations, arrays)
-    if fitted.additive is not None:
-        header["additive"] = encode_additive(fitted.additive, arrays)
-    if fitted.isolation is not None:
-        header["isolation"] = encode_isolation(fitted.isolation)
-    if fitted.survival is not None:
-        header["survival"] = encode_survival(fitted.survival, arrays)
+    if known.rotations is not None:
+        header["rotations"] = encode_rotations(known.rotations, arrays)
     return write_layout(header, arrays)
 
 
@@ -455,43 +436,40 @@ def read_model(
     kind = kinds[name]
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
     n_features = header.take_count("n_features", 1, MAX_FEATURES)
-    fields = _decode_header(header, sections, kind, n_features)
+    names = header.take_any("feature_names")
+    feature_names = None if names is None else _decode_names(names, n_features)
+    task = decode_task(header, sections, kind.tasks)
+    seed = header.take_count_or_null("seed", most=2**64 - 1)
+    bags = _decode_bags(header.take_any("bags"), seed)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
-    check_outputs(fields["outputs"], columns)
+    check_outputs(task, columns)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
     families = decode_families(header.take_any("families"), sections, n_trees)
-    averages_classes = kind.is_classifier and not kind.is_additive
-    averages_classes = averages_classes and fields["outputs"] is None
-    power = decode_power(header, averages_classes=averages_classes)
-    additive = None
-    if kind.is_additive:
-        additive = decode_additive(header, sections, fields["classes"], n_trees)
-    isolation = decode_isolation(header) if kind.is_isolation else None
-    n_classes = 0 if additive else _count_classes(fields)
-    survival = decode_survival(header, sections) if kind.is_survival else None
-    about = (n_features, n_classes, encoding.levels, encoding.medians)
-    times = (0, 1) if survival is None else (survival.n_times, survival.n_causes)
-    forest = FileForest(layout, columns, *about, *times, has_lengths=kind.is_isolation)
+    hard = values.get("voting") == "hard"
+    aggregation = decode_aggregation(header, sections, kind.aggregation, task, n_trees, hard)
+    about = (aggregation.leaf_classes(task), encoding.levels, encoding.medians)
+    forest = FileForest(layout, columns, n_features, *about, task)
     targets = decode_targets(header, sections, layout, forest)
     header.finish()
     sections.finish()
     fitted = FittedForest(
         predictor=MappedFile(forest) if mapped else _read_forest(forest),
         encoding=encoding,
-        **fields,
-        hard=values.get("voting") == "hard",
-        class_weight=values.get("class_weight"),
-        tuned_out_of_bag=_tuned_out_of_bag(values),
+        feature_names=feature_names,
+        task=task,
+        aggregation=aggregation,
+        provenance=Provenance(
+            seed=seed,
+            bags=bags,
+            class_weight=values.get("class_weight"),
+            tuned_out_of_bag=_tuned_out_of_bag(values),
+            rotations=rotations,
+            families=families,
+        ),
         targets=targets,
-        rotations=rotations,
-        additive=additive,
-        families=families,
-        power=power,
-        isolation=isolation,
-        survival=survival,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
@@ -510,28 +488,6 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
     return tuned_out_of_bag(read_projection(values["projection"], n_projections))
 
 
-def _decode_header(
-    header: Fields, sections: Sections, kind: StorableKind, n_features: int
-) -> dict[str, Any]:
-    """Read the header's entries on columns, classes and bags."""
-    names = header.take_any("feature_names")
-    classes = header.take_any("classes")
-    outputs = decode_outputs(header, sections, kind.is_classifier)
-    has_one_output = (kind.is_additive, kind.has_rotations, kind.is_isolation, kind.is_survival)
-    if outputs is not None and any(has_one_output):
-        raise damaged("header.outputs", "null for this estimator", "several")
-    if (kind.is_classifier and outputs is None) != (classes is not None):
-        raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
-    seed = header.take_count_or_null("seed", most=2**64 - 1)
-    return {
-        "feature_names": None if names is None else _decode_names(names, n_features),
-        "classes": None if classes is None else decode_classes(classes, sections),
-        "outputs": outputs,
-        "seed": seed,
-        "bags": _decode_bags(header.take_any("bags"), seed),
-    }
-
-
 def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
     names = check_kind("header.feature_names", value, list)
     if len(names) != n_features:
@@ -539,14 +495,6 @@ def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
     for name in names:
         check_kind("A name of a feature", name, str)
     return tuple(names)
-
-
-def _count_classes(fields: Mapping[str, Any]) -> int:
-    """Number of classes of all outputs; 0 in regression."""
-    outputs = fields["outputs"]
-    of_outputs = () if outputs is None else outputs.classes or ()
-    classes = of_outputs if fields["classes"] is None else (fields["classes"],)
-    return sum(len(labels) for labels in classes)
 
 
 def _decode_bags(value: object, seed: int | None) -> Bags | None:
@@ -586,28 +534,27 @@ def summarise(
     with only_file_errors(os.fspath(path)):
         contents = read_contents(Path(path), mapped=not verify)
         stored = read_model(contents, kinds, mapped=not verify)
-        families = stored.fitted.families
+        families = stored.fitted.provenance.families
         return {
             "file": os.fspath(path),
             "verified": verify,
             **_summary(contents, kinds[stored.name]),
             "families": None if families is None else families.as_dict(),
-            "calibration_power": stored.fitted.power,
-            "survival": _survival(stored.fitted),
+            "calibration_power": stored.fitted.aggregation.power,
+            "survival": _survival(stored.fitted.task),
         }
 
 
-def _survival(fitted: FittedForest) -> dict[str, Any] | None:
+def _survival(task: Task) -> dict[str, Any] | None:
     """The times of a survival forest."""
-    record = fitted.survival
-    if record is None:
+    if not isinstance(task, Survival):
         return None
-    times = record.event_times
+    times = task.event_times
     return {
-        "n_event_times": record.n_times,
+        "n_event_times": task.n_times,
         "first_event": float(times[0]),
         "last_event": float(times[-1]),
-        "last_time": float(record.last_time),
+        "last_time": float(task.last_time),
     }
 
 

@@ -4,7 +4,7 @@ and records of growth, in the header and in sections of a model file.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any
 
 import numpy as np
@@ -22,38 +22,27 @@ from bevel.files.values import (
     encode_labels,
     encode_scalar,
 )
-from bevel.forest.additive import LINKS, MAX_BASELINE, Additive
+from bevel.forest.aggregation import LINKS, MAX_BASELINE, Aggregation, MeanOfTrees, SumOfTrees
 from bevel.forest.calibration import POWERS
-from bevel.forest.outputs import Outputs
 from bevel.forest.records import (
     BoostingRecord,
     Calibration,
     FamilyRecord,
-    Isolation,
     RotationRecord,
-    SurvivalRecord,
 )
+from bevel.forest.task import Classification, Isolation, Regression, SeveralOutputs, Survival, Task
 from bevel.printable import printable
 
 __all__ = [
     "check_outputs",
-    "decode_additive",
-    "decode_classes",
+    "decode_aggregation",
     "decode_families",
-    "decode_isolation",
-    "decode_outputs",
-    "decode_power",
-    "decode_record",
     "decode_rotations",
-    "decode_survival",
-    "encode_additive",
-    "encode_classes",
+    "decode_task",
+    "encode_aggregation",
     "encode_families",
-    "encode_isolation",
-    "encode_outputs",
-    "encode_record",
     "encode_rotations",
-    "encode_survival",
+    "encode_task",
 ]
 
 # The record of a boosting fit, in a header field and sections.
@@ -149,7 +138,7 @@ def _decode_calibration(value: object, sections: Sections) -> Calibration | None
 # Baseline, link and record of an additive forest, in the header of a file.
 
 
-def encode_additive(additive: Additive, arrays: Arrays) -> dict[str, Any]:
+def encode_additive(additive: SumOfTrees, arrays: Arrays) -> dict[str, Any]:
     """Header field of an additive forest; arrays are put into sections."""
     return {
         "baseline": [encode_scalar(float(value)) for value in additive.baseline],
@@ -163,7 +152,7 @@ def decode_additive(
     sections: Sections,
     classes: npt.NDArray[Any] | None,
     n_trees: int,
-) -> Additive:
+) -> SumOfTrees:
     """Read and check the field; raises ModelFileError unless it fits the classes and the trees."""
     fields = Fields(header.take("additive", dict), "header.additive")
     record = decode_record(fields.take_any("record"), sections, classes is not None)
@@ -181,7 +170,7 @@ def decode_additive(
     if n_trees % n_outputs:
         raise damaged("The number of trees", f"a multiple of {n_outputs}", n_trees)
     _check_intervals(record, link)
-    return Additive(baseline, link, record)
+    return SumOfTrees(baseline, link, record)
 
 
 def _check_intervals(record: BoostingRecord | None, link: str) -> None:
@@ -199,21 +188,47 @@ def _number(value: object) -> float:
     return number
 
 
-def decode_power(header: Fields, *, averages_classes: bool) -> float:
-    """Read and check the power; raises ModelFileError.
+def encode_aggregation(aggregation: Aggregation, arrays: Arrays) -> dict[str, Any]:
+    """Header fields that tell how trees come together; arrays are put into sections."""
+    fields: dict[str, Any] = {"calibration_power": float(aggregation.power)}
+    if isinstance(aggregation, SumOfTrees):
+        fields["additive"] = encode_additive(aggregation, arrays)
+    return fields
+
+
+def decode_aggregation(
+    header: Fields,
+    sections: Sections,
+    kind: type[Aggregation],
+    task: Task,
+    n_trees: int,
+    hard: bool,
+) -> Aggregation:
+    """Read and check the fields of `encode_aggregation`; raises ModelFileError.
 
     Parameters
     ----------
     header : Fields
         Header of the file.
-    averages_classes : bool
-        Whether the forest averages class shares; in others the power is 1.
+    sections : Sections
+        Sections to take arrays from.
+    kind : type
+        Aggregation of the estimator.
+    task : Task
+        What the forest predicts.
+    n_trees : int
+        Trees of the forest.
+    hard : bool
+        Whether trees vote.
     """
     power = header.take("calibration_power", float)
+    averages_classes = isinstance(task, Classification) and not kind.adds_up
     allowed = POWERS if averages_classes else (1.0,)
     if power not in allowed:
         raise damaged("header.calibration_power", f"one of {', '.join(map(str, allowed))}", power)
-    return float(power)
+    if kind.adds_up:
+        return decode_additive(header, sections, task.classes, n_trees)
+    return MeanOfTrees(hard, float(power))
 
 
 # The families that share the trees of a forest, in a header field and sections.
@@ -323,7 +338,49 @@ def decode_isolation(header: Fields) -> Isolation:
     return Isolation(n_samples, float(offset))
 
 
-# Classes of a model file, of one output or of several with their names.
+# Tasks: classes of a model file, of one output or of several with their names, and the fields of
+# isolation and survival forests.
+
+
+def encode_task(task: Task, arrays: Arrays) -> dict[str, Any]:
+    """Header fields of a task; arrays are put into sections."""
+    fields: dict[str, Any] = {"classes": encode_classes(task.classes), "outputs": None}
+    match task:
+        case SeveralOutputs():
+            fields["outputs"] = encode_outputs(task)
+        case Isolation():
+            fields["isolation"] = encode_isolation(task)
+        case Survival():
+            fields["survival"] = encode_survival(task, arrays)
+    return fields
+
+
+def decode_task(header: Fields, sections: Sections, tasks: Collection[type[Task]]) -> Task:
+    """Read and check the fields of `encode_task`; raises ModelFileError.
+
+    Parameters
+    ----------
+    header : Fields
+        Header of the file.
+    sections : Sections
+        Sections to take arrays from.
+    tasks : collection of types
+        The tasks that the estimator can have.
+    """
+    classes = header.take_any("classes")
+    has_classes = Classification in tasks
+    outputs = decode_outputs(header, sections, has_classes)
+    if outputs is not None and SeveralOutputs not in tasks:
+        raise damaged("header.outputs", "null for this estimator", "several")
+    if (has_classes and outputs is None) != (classes is not None):
+        raise damaged("header.classes", "there for a classifier only", type(classes).__name__)
+    if outputs is not None:
+        return outputs
+    if has_classes:
+        return Classification(decode_classes(classes, sections))
+    if Isolation in tasks:
+        return decode_isolation(header)
+    return decode_survival(header, sections) if Survival in tasks else Regression()
 
 
 def encode_classes(classes: npt.NDArray[Any] | None) -> dict[str, Any] | None:
@@ -347,15 +404,15 @@ def decode_classes(value: object, sections: Sections, path: str = "header.classe
     return classes
 
 
-def encode_outputs(outputs: Outputs | None) -> dict[str, Any] | None:
-    """Names and classes of several outputs; null for one output."""
-    if outputs is None:
-        return None
-    classes = None if outputs.classes is None else [encode_classes(c) for c in outputs.classes]
+def encode_outputs(outputs: SeveralOutputs) -> dict[str, Any]:
+    """Names and classes of several outputs."""
+    classes = None if outputs.labels is None else [encode_classes(c) for c in outputs.labels]
     return {"names": list(outputs.names), "classes": classes}
 
 
-def decode_outputs(header: Fields, sections: Sections, is_classifier: bool) -> Outputs | None:
+def decode_outputs(
+    header: Fields, sections: Sections, is_classifier: bool
+) -> SeveralOutputs | None:
     """Read names and classes of several outputs; raises ModelFileError if they are invalid."""
     value = header.take_any("outputs")
     if value is None:
@@ -370,23 +427,23 @@ def decode_outputs(header: Fields, sections: Sections, is_classifier: bool) -> O
     if is_classifier != (classes is not None):
         raise damaged("header.outputs.classes", "there for a classifier only", "others")
     if classes is None:
-        return Outputs(tuple(names), None)
+        return SeveralOutputs(tuple(names), None)
     path = "header.outputs.classes"
     each = check_kind(path, classes, list)
     if len(each) != len(names):
         raise damaged(path, f"a list for each of {len(names)} outputs", len(each))
-    return Outputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
+    return SeveralOutputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
 
 
-def check_outputs(outputs: Outputs | None, columns: Mapping[str, Column]) -> None:
+def check_outputs(task: Task, columns: Mapping[str, Column]) -> None:
     """Raise ModelFileError unless the trees have the outputs of the header."""
     column = columns["output_classes"]
-    n_outputs = 0 if outputs is None else len(outputs)
+    n_outputs = task.n_outputs if task.n_outputs > 1 else 0
     if column.length != n_outputs:
         raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
-    if outputs is None:
+    if not isinstance(task, SeveralOutputs):
         return
-    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.n_classes):
+    if not np.array_equal(decode_column(column, check_claims(columns)), task.output_classes):
         raise damaged("output_classes", "as many classes as in the header", "others")
 
 
@@ -449,7 +506,7 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
 #         and section "survival.event_times"
 
 
-def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
+def encode_survival(record: Survival, arrays: Arrays) -> dict[str, Any]:
     """The header's field "survival"; the times are put into a section."""
     arrays["survival.event_times"] = record.event_times
     return {
@@ -458,7 +515,7 @@ def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def decode_survival(header: Fields, sections: Sections) -> SurvivalRecord:
+def decode_survival(header: Fields, sections: Sections) -> Survival:
     """Read the field and section that `encode_survival` has written; raises ModelFileError."""
     fields = Fields(header.take("survival", dict), "header.survival")
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
@@ -469,4 +526,4 @@ def decode_survival(header: Fields, sections: Sections) -> SurvivalRecord:
     if not good or not times[-1] <= last_time <= MAX_TIME:
         required = "above 0, ascending, and at most the last time"
         raise damaged("The event times", required, "others")
-    return SurvivalRecord(times, float(last_time), n_causes)
+    return Survival(times, float(last_time), n_causes)

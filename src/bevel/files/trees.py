@@ -30,7 +30,7 @@ from bevel.files.layout import Fields, Layout, Sections, check_kind, damaged, on
 from bevel.forest.flat_forest import FOREST_FIELDS, FlatForest, check_forest
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
 from bevel.forest.quantiles import LeafTargets
-from bevel.forest.records import check_curves
+from bevel.forest.task import Regression, Task
 
 __all__ = [
     "COLUMN_TYPES",
@@ -77,8 +77,7 @@ def decode_forest(
     n_classes: int,
     levels: npt.NDArray[np.int32],
     medians: npt.NDArray[np.float32],
-    n_times: int = 0,
-    n_causes: int = 1,
+    task: Task | None = None,
 ) -> FlatForest:
     """Decode the forest of some columns; raises ModelFileError unless it is valid."""
     _check_types(columns)
@@ -88,7 +87,7 @@ def decode_forest(
     forest = FlatForest(n_features, n_classes, levels, medians, **arrays)
     try:
         check_forest(forest)
-        check_curves(forest, n_times, n_causes)
+        (task or Regression()).check_leaves(forest)
     except ValueError as error:
         raise ModelFileError(f"{error} The file is damaged.") from None
     return forest
@@ -306,34 +305,22 @@ class FileForest(FileColumns):
     ----------
     n_features, n_classes, levels, medians
         Fields as in `bevel.FlatForest`.
-    n_times : int
-        Event times that leaves may refer to; 0 except in survival forests.
-    n_causes : int
-        Causes of events.
-    has_lengths : bool
-        Whether the values of leaves are path lengths, which are not negative.
+    task : Task
+        What the forest predicts, which its leaves must allow.
     """
 
     n_features: int
     n_classes: int
     levels: npt.NDArray[np.int32]
     medians: npt.NDArray[np.float32]
-    n_times: int = 0
-    n_causes: int = 1
-    has_lengths: bool = False
+    task: Task
 
     def read(self) -> FlatForest:
         """Read the whole forest; raises ModelFileError unless it is valid."""
         with only_file_errors():
             self.verify()
             about = (self.n_features, self.n_classes, self.levels, self.medians)
-            forest = decode_forest(
-                self.columns, *about, n_times=self.n_times, n_causes=self.n_causes
-            )
-            if self.has_lengths and (forest.leaf_value < 0.0).any():
-                least = float(forest.leaf_value.min())
-                raise damaged("The path length of a leaf", "zero or more", least)
-            return forest
+            return decode_forest(self.columns, *about, self.task)
 
 
 class MappedFile(MappedPredictor):

@@ -7,12 +7,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import digamma
 
 from bevel._types import Floats, Ints64
-from bevel.errors import ModelFileError
 from bevel.extras import import_optional
-from bevel.forest.flat_forest import FlatForest
 from bevel.html_table import html_table
 from bevel.printable import rounded
 
@@ -20,15 +17,10 @@ __all__ = [
     "BoostingRecord",
     "Calibration",
     "FamilyRecord",
-    "Isolation",
     "RotationRecord",
-    "SurvivalRecord",
-    "average_path_length",
-    "check_curves",
     "conformal_quantile",
     "not_compared",
     "size_note",
-    "with_path_lengths",
 ]
 
 # The record of a boosting fit: the learning curve, and residuals of the validation rows.
@@ -234,68 +226,6 @@ def _line(cells: tuple[str, ...]) -> str:
     return "  ".join([name.ljust(_WIDTHS[0]), *(number.rjust(width) for number, width in widths)])
 
 
-# Isolation forests: leaves hold path lengths, whose mean becomes a score.
-
-RATIO_DIGITS = 12  # digits to which scores distinguish path lengths
-
-
-@dataclass(frozen=True)
-class Isolation:
-    """How the mean path length of a row becomes its score.
-
-    Attributes
-    ----------
-    n_samples : int
-        Rows that each tree was grown on.
-    offset : float
-        Scores below it are those of outliers.
-    """
-
-    n_samples: int
-    offset: float
-
-    def scores(self, lengths: Floats) -> Floats:
-        """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones.
-
-        Raises ModelFileError for negative lengths, which only a mapped file that was not verified
-        can have.
-        """
-        if (lengths < 0.0).any():
-            raise ModelFileError(
-                f"The path length of a leaf must be zero or more; got {lengths.min():.3g} as the "
-                "mean of a row. The file is damaged: copy it again, or save the model again."
-            )
-        usual = float(average_path_length(np.array(float(self.n_samples))))
-        ratios = lengths / usual if usual > 0 else np.ones_like(lengths)
-        # Rounded, since means over trees differ in the last digits.
-        return np.asarray(-(2.0 ** -np.round(ratios, RATIO_DIGITS)))
-
-
-def average_path_length(n_rows: Floats) -> Floats:
-    """Mean depth at which a random binary tree of `n_rows` rows isolates one of them.
-
-    2 H(n - 1) - 2 (n - 1) / n with harmonic numbers H (Liu, Ting and Zhou 2008), here for weights
-    too, which need not be whole.
-    """
-    n = np.maximum(np.asarray(n_rows, dtype=np.float64), 1.0)
-    return np.asarray(2.0 * (digamma(n) + np.euler_gamma) - 2.0 * (n - 1.0) / n)
-
-
-def with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
-    """Return a forest of these trees with the path length of each leaf as its value.
-
-    The path length is the depth of the leaf plus the expected depth of a tree of its rows. A leaf
-    has as many of the `n_samples` rows of a tree as its share of their weight.
-    """
-    values = np.zeros(forest.n_nodes)
-    leaves = forest.right < 0
-    weight = np.asarray(forest.weight, dtype=np.float64)
-    of_tree = np.repeat(weight[forest.tree_offset[:-1]], np.diff(forest.tree_offset))
-    n_rows = n_samples * weight[leaves] / of_tree[leaves]
-    values[leaves] = forest.depth[leaves] + average_path_length(n_rows)
-    return replace(forest, leaf_value=values)
-
-
 @dataclass(frozen=True, eq=False)
 class RotationRecord:
     """The rotations of an ensemble, the identity first, with their errors and weights.
@@ -334,59 +264,3 @@ class RotationRecord:
     def n_trees(self) -> npt.NDArray[np.int64]:
         """Trees on each rotation."""
         return np.bincount(self.of_tree, minlength=self.n_rotations)
-
-
-# The times that the leaves of a survival forest refer to.
-
-ROUNDING = 1e-5  # rounding error of sums of jumps in float32
-
-
-@dataclass(frozen=True, eq=False)
-class SurvivalRecord:
-    """Event times and causes of a survival forest.
-
-    Attributes
-    ----------
-    event_times : ndarray of float64
-        Distinct times at which events were seen in training, ascending. Entries of leaves are
-        numbers of these.
-    last_time : float
-        The largest time in training, of an event or of a censored row; nothing is known beyond.
-    n_causes : int
-        Kinds of events, which compete. An entry of a leaf has number event time * n_causes + cause.
-    """
-
-    event_times: Floats
-    last_time: float
-    n_causes: int = 1
-
-    @property
-    def n_times(self) -> int:
-        """Number of event times."""
-        return len(self.event_times)
-
-    @property
-    def n_numbers(self) -> int:
-        """Exclusive upper bound on the numbers of the entries of leaves."""
-        return self.n_times * self.n_causes
-
-
-def check_curves(forest: FlatForest, n_times: int, n_causes: int = 1) -> None:
-    """Raise ValueError unless leaves have valid entries for these numbers of times and causes."""
-    if forest.n_classes:
-        return
-    is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
-    numbers = forest.entry_index[is_leaf]
-    most = n_times * n_causes
-    if len(numbers) and numbers.max() >= most:
-        required = f"event times from 0 to {most - 1}" if most else "no entries"
-        raise ValueError(f"The leaves of the forest must have {required}; got {numbers.max()}.")
-    if n_causes == 1 or not len(numbers):
-        return
-    node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))[is_leaf]
-    first = np.flatnonzero(np.diff(node * n_times + numbers // n_causes, prepend=-1))
-    total = np.add.reduceat(forest.entry_weight[is_leaf].astype(np.float64), first).max()
-    if not total <= 1.0 + ROUNDING:
-        raise ValueError(
-            f"The hazards of all causes must jump by at most 1 at a time; got {total:g}."
-        )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 from zipfile import BadZipFile
 
 import numpy as np
@@ -37,26 +37,17 @@ from bevel.scanning.store import (
 )
 from bevel.scanning.survey import ClassSurvey, NumberSurvey, Survey, SurveyResult, WeightSurvey
 from bevel.scanning.table import ScannedTable
-from bevel.training.blocks import Block, BlockedTable, Blocks, LocalBlocks, sample_size
+from bevel.training.blocks import Block, BlockedTable, LocalBlocks, TableBlocks, sample_size
 from bevel.training.progress import Progress
 
 __all__ = [
     "ReadColumns",
     "ReadTable",
-    "TableBlocks",
     "classes_of",
     "known_table",
     "read_blocks",
     "read_columns",
 ]
-
-
-class TableBlocks(Blocks, Protocol):
-    """The blocks of a table, with access to single blocks."""
-
-    def blocks(self) -> Iterator[Block]:
-        """All blocks, in the order of the rows."""
-        ...
 
 
 class ReadTable(NamedTuple):

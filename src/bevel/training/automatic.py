@@ -9,30 +9,30 @@ Blaser's idea for rotations (thesis, chapter 2), applied to families.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 from scipy.special import xlogy
 
 from bevel import _core
-from bevel._types import Floats, Ints64
+from bevel._types import Floats, Ints32, Ints64
 from bevel.data.dataset import Dataset
 from bevel.data.row_weights import mean_and_noise, weighted_mean
+from bevel.forest.bags import Bags
 from bevel.forest.calibration import POWERS, raise_to_power
 from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
-from bevel.forest.records import FamilyRecord
+from bevel.forest.records import FamilyRecord, RotationRecord
 from bevel.forest.row_blocks import row_blocks
 from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.base import Count
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
 from bevel.training.options import TrainingOptions, is_regression
-from bevel.training.progress import Progress
-from bevel.training.trainer import TrainingTarget, native_options, train
+from bevel.training.trainer import TrainingTarget
 
 __all__ = [
     "SHARED_SCALE",
@@ -40,19 +40,16 @@ __all__ = [
     "Candidate",
     "Evidence",
     "FamilyPlan",
-    "FamilyShares",
-    "Grower",
     "MicroForests",
     "RowsOfFamily",
     "StoredPredictions",
+    "TreeShares",
     "assign_trees",
     "axis_family",
     "brier_scores",
     "candidates_for",
     "choose_size",
     "count_trees",
-    "grow_families",
-    "grow_more",
     "losses_of_best_power",
     "measure",
     "measure_blocks",
@@ -63,6 +60,7 @@ __all__ = [
     "row_step",
     "share_by_evidence",
     "share_equally",
+    "share_further",
     "sizes_to_compare",
     "weigh_families",
 ]
@@ -84,7 +82,7 @@ class MicroForests:
         U, the number of trees of each micro-forest.
     dataset, target
         Training rows.
-    options : TrainingOptions
+    bags : Bags
         How bags were drawn.
     hard : bool
         Whether trees vote.
@@ -100,19 +98,18 @@ class MicroForests:
         n_trees: int,
         dataset: Dataset,
         target: TrainingTarget,
-        options: TrainingOptions,
+        bags: Bags,
         *,
         hard: bool,
         n_threads: int,
         first_kind: int = 0,
     ) -> None:
+        self.forest = forest
         self._view = PackedPredictor(forest).view
-        self._node_weight = forest.weight
         self._n_trees, self._first_kind = n_trees, first_kind
         self._dataset, self._target = dataset, target
-        self._options = native_options(options)
+        self._options = bags.native_options()
         self._hard, self._n_threads = hard, n_threads
-        self._n_all_trees = forest.n_trees
 
     @cached_property
     def _bags(self) -> npt.NDArray[np.uint8]:
@@ -121,7 +118,7 @@ class MicroForests:
             self._options,
             len(self._dataset.X),
             self._first_kind * self._n_trees,
-            self._n_all_trees,
+            self.forest.n_trees,
             self._target.weights,
             self._n_threads,
         )
@@ -197,7 +194,7 @@ class MicroForests:
             self._n_threads,
             self._trees_of(kind),
             weights,
-            self._node_weight,
+            self.forest.weight,
             np.array(sizes, np.int64),
             row_step,
             *self._block(rows),
@@ -725,6 +722,8 @@ class FamilyPlan:
         first.
     """
 
+    label: ClassVar[str] = "comparing families"
+
     names: tuple[str, ...]
     options: tuple[TrainingOptions, ...]
     n_trees: int
@@ -756,10 +755,35 @@ class FamilyPlan:
         n = min(self.n_trees // 2, max(ENOUGH_MICRO_TREES, self.n_trees // MICRO_SHARE_ALONE))
         return n if n >= MIN_MICRO_TREES_ALONE else 0
 
-    def families_of_micro_trees(self, n_rows: int) -> npt.NDArray[np.int32]:
+    def of_micro_trees(self, n_rows: int) -> Ints32:
         """Number of the family of each tree of the micro-forests; empty if none are grown."""
         families = np.arange(len(self.names), dtype=np.int32)
         return np.repeat(families, self.micro_trees(n_rows))
+
+    def by_options(
+        self,
+        numbers: Ints64,  # noqa: ARG002
+        of_tree: Ints32,
+    ) -> Iterator[tuple[TrainingOptions, Ints64]]:
+        """Options of each family, and the positions of its trees."""
+        for family, options in enumerate(self.options):
+            chosen = np.flatnonzero(of_tree == family)
+            if len(chosen):
+                yield options, chosen
+
+    def share(self, forests: MicroForests | None, target: TrainingTarget) -> TreeShares:
+        """Share out the trees by the out-of-bag predictions of the micro-forests, if there are any.
+
+        Parameters
+        ----------
+        forests : MicroForests or None
+            Micro-forests of all families; None shares equally.
+        target : TrainingTarget
+            Targets of the training rows.
+        """
+        if forests is None:
+            return share_equally(self)
+        return share_by_evidence(self, _evaluate(forests, self, target), target)
 
 
 def plan_families(
@@ -819,91 +843,33 @@ def plan_families(
 
 
 @dataclass(frozen=True)
-class Grower:
-    """Grows trees of given numbers and families on one training table."""
+class TreeShares:
+    """Which family, or rotation, each tree of a forest is of.
 
-    dataset: Dataset
-    target: TrainingTarget
-    options: Sequence[TrainingOptions]
-    n_threads: int
-
-    def grow(
-        self, numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress
-    ) -> FlatForest:
-        """Grow the trees of the given numbers and families, in the order of the numbers."""
-        forest, order, n_done = None, [], 0
-        for family, options in enumerate(self.options):
-            chosen = np.flatnonzero(of_tree == family)
-            if len(chosen) == 0:
-                continue
-            part = train(
-                *(self.dataset, self.target, options, numbers[chosen], self.n_threads),
-                progress.after(n_done),
-            )
-            forest = part if forest is None else join_forests(forest, part)
-            order.append(chosen)
-            n_done += len(chosen)
-        assert forest is not None  # there are trees to grow
-        return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
-
-    def with_node_size(self, min_samples_split: int) -> Grower:
-        """Return a copy whose nodes need `min_samples_split` rows to be split."""
-        options = [replace(each, min_samples_split=min_samples_split) for each in self.options]
-        return replace(self, options=options)
-
-    def micro_forests(
-        self, forest: FlatForest, n_trees: int, hard: bool, first_kind: int = 0
-    ) -> MicroForests:
-        """Micro-forests of some trees each, to be evaluated; see `MicroForests`."""
-        return MicroForests(
-            *(forest, n_trees, self.dataset, self.target, self.options[0]),
-            hard=hard,
-            n_threads=self.n_threads,
-            first_kind=first_kind,
-        )
-
-
-def grow_families(
-    grower: Grower,
-    plan: FamilyPlan,
-    progress_for: Callable[[range, str], Progress],
-) -> tuple[FlatForest, FamilyRecord]:
-    """Grow the trees of a plan.
-
-    Parameters
+    Attributes
     ----------
-    grower : Grower
-        Grower of the families of the plan.
-    plan : FamilyPlan
-        Families, options and number of trees.
-    progress_for : callable
-        ``progress_for(trees, label)`` makes the progress report of some trees.
+    of_tree : ndarray of int32
+        Number of the family of the trees 0, 1, ...; zeros with a given projection.
+    missing : ndarray of int64
+        Numbers of the trees that are still to be grown, ascending. These are all trees if nodes are
+        to be larger than those of the micro-forests.
+    min_samples_split : int or None
+        Rows that a node of the missing trees needs to be split; None for that of the options.
+    families : FamilyRecord or None
+        The families, with the evidence for their shares.
+    rotations : RotationRecord or None
+        The rotations, with the evidence for their shares.
     """
-    of_micro = plan.families_of_micro_trees(len(grower.dataset.X))
-    if len(of_micro) == 0:
-        shares = share_equally(plan)
-        progress = progress_for(range(plan.n_trees), "growing trees")
-        return grower.grow(shares.missing, shares.record.of_tree, progress), shares.record
-    progress = progress_for(range(len(of_micro)), "comparing families")
-    micro = grower.grow(np.arange(len(of_micro)), of_micro, progress)
-    n_micro_trees = len(of_micro) // len(plan.names)
-    forests = grower.micro_forests(micro, n_micro_trees, plan.hard)
-    shares = share_by_evidence(plan, _evaluate(forests, plan, grower.target), grower.target)
-    missing = shares.missing
-    progress = progress_for(range(plan.n_trees - len(missing), plan.n_trees), "growing trees")
-    sized = grower.with_node_size(shares.record.min_samples_split)
-    grown = sized.grow(missing, shares.record.of_tree[missing], progress)
-    return replace_trees(micro, grown, missing), shares.record
+
+    of_tree: Ints32
+    missing: Ints64
+    min_samples_split: int | None = None
+    families: FamilyRecord | None = None
+    rotations: RotationRecord | None = None
 
 
-def grow_more(
-    grower: Grower,
-    forest: FlatForest,
-    record: FamilyRecord,
-    trees: range,
-    progress: Progress,
-) -> tuple[FlatForest, FamilyRecord]:
-    """Add trees to a forest, by the weights that its families have.
+def share_further(record: FamilyRecord, trees: range) -> TreeShares:
+    """Share out trees that are added to a forest, by the weights that its families have.
 
     Each family gets the trees that it lacks to have its share of all trees.
     """
@@ -911,27 +877,12 @@ def grow_more(
     short = np.maximum(wanted - record.n_trees, 0)
     added = count_trees(short / max(short.sum(), 1), len(trees))
     of_new = np.repeat(np.arange(len(added), dtype=np.int32), added)
-    sized = grower.with_node_size(record.min_samples_split)
-    grown = sized.grow(np.arange(trees.start, trees.stop), of_new, progress)
     of_tree = np.concatenate((record.of_tree, of_new))
-    return join_forests(forest, grown), record.with_trees(of_tree)
+    return _shares(record.with_trees(of_tree), np.arange(trees.start, trees.stop))
 
 
-@dataclass(frozen=True)
-class FamilyShares:
-    """The family of each tree.
-
-    Attributes
-    ----------
-    record : FamilyRecord
-        Families of the trees 0, 1, ... and the evidence for them.
-    missing : ndarray of int64
-        Numbers of the trees that are still to be grown, ascending. These are all trees if nodes are
-        to be larger than those of the micro-forests.
-    """
-
-    record: FamilyRecord
-    missing: Ints64
+def _shares(record: FamilyRecord, missing: Ints64) -> TreeShares:
+    return TreeShares(record.of_tree, missing, record.min_samples_split, record)
 
 
 OutOfBagPredictions = tuple[Floats, npt.NDArray[np.bool_]]
@@ -1032,9 +983,7 @@ def predict_family(
     return forests.predict_pruned(family, plan.node_sizes, _step(plan, target), rows)
 
 
-def share_by_evidence(
-    plan: FamilyPlan, evaluated: Evaluated, target: TrainingTarget
-) -> FamilyShares:
+def share_by_evidence(plan: FamilyPlan, evaluated: Evaluated, target: TrainingTarget) -> TreeShares:
     """Choose the size of nodes, and divide the trees among families, by out-of-bag predictions.
 
     Parameters
@@ -1068,7 +1017,7 @@ def share_by_evidence(
     if size > 0:
         missing = np.arange(plan.n_trees)
     errors = (evidence.errors, evidence.standard_errors)
-    return FamilyShares(_record(plan, *errors, shares, of_tree, plan.node_sizes[size]), missing)
+    return _shares(_record(plan, *errors, shares, of_tree, plan.node_sizes[size]), missing)
 
 
 def _rows_of(evaluated: Evaluated, family: int, size: int) -> RowsOfFamily:
@@ -1076,14 +1025,14 @@ def _rows_of(evaluated: Evaluated, family: int, size: int) -> RowsOfFamily:
         yield rows, evaluated.predictions(family, rows)[size]
 
 
-def share_equally(plan: FamilyPlan) -> FamilyShares:
+def share_equally(plan: FamilyPlan) -> TreeShares:
     """Give each family the same share of the trees, if there is no out-of-bag evidence."""
     n_families = len(plan.names)
     weights = np.full(n_families, 1.0 / n_families)
     of_tree = (np.arange(plan.n_trees) % n_families).astype(np.int32)
     unknown = np.full(n_families, np.nan)
     record = _record(plan, unknown, unknown, weights, of_tree, plan.node_sizes[0])
-    return FamilyShares(record, np.arange(plan.n_trees))
+    return _shares(record, np.arange(plan.n_trees))
 
 
 def _record(

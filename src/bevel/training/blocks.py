@@ -23,7 +23,7 @@ seed; never on the number of blocks, their sizes, threads, workers or memory.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
@@ -32,15 +32,20 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Float32s, Floats
+from bevel._types import Float32s, Floats, Ints32, Ints64
 from bevel.data.encoding import Encoding
+from bevel.errors import shorten, wrong_value
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.task import Task
 from bevel.forest.training_rows import OutOfBag
-from bevel.training.options import TrainingOptions
+from bevel.projections.families import ProjectionDraws, TableShape, read_projection
+from bevel.training.automatic import TreeShares
+from bevel.training.forest_fit import FitRequest, FitResult, Rows, assemble, score_out_of_bag
+from bevel.training.options import TrainingOptions, resolve_options
 from bevel.training.progress import Progress
 from bevel.training.threads import run_jobs
-from bevel.training.trainer import native_options
+from bevel.training.trainer import TrainingTarget, native_options
 
 __all__ = [
     "Block",
@@ -50,14 +55,18 @@ __all__ = [
     "GrownOverBlocks",
     "LocalBlocks",
     "NodeRows",
+    "RowsInBlocks",
     "SmallNode",
     "Subtree",
     "SubtreeTask",
+    "TableBlocks",
     "WorkSpace",
     "add_histograms",
+    "check_blocks_support",
     "grow_over_blocks",
     "grow_subtree",
     "join_rows",
+    "members_over_blocks",
     "predict_blocks_out_of_bag",
     "rows_of_nodes",
     "rows_to_gather",
@@ -366,7 +375,7 @@ def grow_over_blocks(
     blocks: Blocks,
     table: BlockedTable,
     options: TrainingOptions,
-    trees: Sequence[int],
+    trees: Sequence[int] | Ints64,
     space: WorkSpace,
     n_threads: int,
     progress: Progress,
@@ -519,3 +528,143 @@ class LocalBlocks:
                 waiting = reader.submit(load)
                 yield block
             yield waiting.result()
+
+
+# The fit of a forest to rows in blocks.
+
+# Projection that "auto" stands for, whose directions do not depend on rows.
+AUTOMATIC = "sparse"
+CRITERIA = ("auto", "gini", "entropy", "log_loss", "squared_error")
+
+
+def members_over_blocks() -> list[ProjectionDraws]:
+    """The projections that `projection="auto"` stands for over blocks."""
+    return read_projection(AUTOMATIC, "auto")
+
+
+def check_blocks_support(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
+    """Raise for a parameter of a forest, or a projection, that is not supported over blocks."""
+    where = "with a scanned table"
+    for name, allowed, remedy in (
+        ("threshold", ("best",), "Leave it out, or fit rows that are in memory."),
+        ("split_pure_nodes", (False,), "Leave it out, or fit rows that are in memory."),
+        ("split_search", ("auto", "histogram"), "Leave it out: large nodes are cut at bins."),
+        ("max_leaf_nodes", (None,), "Limit max_depth or min_samples_leaf."),
+        ("warm_start", (False,), "Grow all trees in one fit."),
+        ("keep_targets", (False,), "Fit rows that are in memory."),
+        ("calibration", ("auto", None), "Leave it out."),
+        ("criterion", CRITERIA, "Fit rows that are in memory."),
+        ("monotonic_cst", (None,), "Fit rows that are in memory."),
+        ("interaction_cst", (None,), "Fit rows that are in memory."),
+    ):
+        got = values.get(name, allowed[0])
+        if not any(got is each or got == each for each in allowed):
+            required = " or ".join(repr(each) for each in allowed) + f" {where}"
+            raise wrong_value(name, required, got, remedy)
+    weights = values.get("class_weight")
+    if isinstance(weights, str) and weights == "balanced_subsample":
+        remedy = 'Use class_weight="balanced".'
+        raise wrong_value("class_weight", f'None, "balanced" or a mapping {where}', weights, remedy)
+    _check_members(members)
+
+
+def _check_members(members: Sequence[ProjectionDraws]) -> None:
+    for projection in (member.projection for member in members):
+        if not projection.draws_without_rows:
+            raise ValueError(
+                "projection must draw its directions without looking at rows with a scanned "
+                f"table, whose rows are in blocks; got {shorten(projection)}. Use "
+                '"sparse", "axis", "combination", "rotation", P.MultiRotation(), P.Patches or '
+                "P.Custom with a matrix; or fit rows that are in memory."
+            )
+
+
+class TableBlocks(Blocks, Protocol):
+    """The blocks of a table, with access to single blocks."""
+
+    def blocks(self) -> Iterator[Block]:
+        """All blocks, in the order of the rows."""
+        ...
+
+
+class RowsInBlocks(Rows[GrownOverBlocks]):
+    """Training rows in blocks, in this process or at the workers of a cluster.
+
+    Parameters
+    ----------
+    request : FitRequest
+        What is asked for.
+    blocks : TableBlocks
+        The rows.
+    table : BlockedTable
+        Encoding, totals and sample of the rows.
+    feature_names : tuple of str or None
+        Names of the columns, if the table has names.
+    task : Task
+        What is learned.
+    space : WorkSpace
+        Limits on the size of requests.
+    n_threads : int
+        Threads to use; does not change the forest.
+    """
+
+    def __init__(
+        self,
+        request: FitRequest,
+        blocks: TableBlocks,
+        table: BlockedTable,
+        feature_names: tuple[str, ...] | None,
+        task: Task,
+        space: WorkSpace,
+        n_threads: int,
+    ) -> None:
+        self._request, self._blocks, self._table = request, blocks, table
+        self._feature_names, self._task = feature_names, task
+        self._space, self._n_threads = space, n_threads
+        self.n_rows = table.n_rows
+        n_nominal = int(np.count_nonzero(table.encoding.levels))
+        shape = TableShape(table.n_rows, table.n_features - n_nominal, n_nominal)
+        self._options = resolve_options(request.values, request.members, shape, request.seed)
+
+    def grow(
+        self,
+        numbers: Ints64,
+        of_tree: Ints32,  # noqa: ARG002
+        min_samples_split: int | None,  # noqa: ARG002
+        progress: Progress,
+    ) -> GrownOverBlocks:
+        """Grow trees of the projection."""
+        rows = (self._blocks, self._table, self._options)
+        return grow_over_blocks(*rows, numbers, self._space, self._n_threads, progress)
+
+    def share(self, micro: GrownOverBlocks | None) -> TreeShares:
+        """Not called: all trees are of one projection."""
+        raise NotImplementedError
+
+    def join(
+        self,
+        first: GrownOverBlocks | None,  # noqa: ARG002
+        grown: GrownOverBlocks,
+        numbers: Ints64,  # noqa: ARG002
+    ) -> GrownOverBlocks:
+        """The grown trees, which are all."""
+        return grown
+
+    def complete(self, trees: GrownOverBlocks, shares: TreeShares) -> FitResult:
+        """The fitted forest, with out-of-bag predictions if they are asked for."""
+        request, table, task = self._request, self._table, self._task
+        encoded = (table.encoding, self._feature_names)
+        fitted = assemble(request, trees.forest, *encoded, task, None, shares)
+        if not request.values["oob_score"]:
+            return FitResult(fitted)
+        estimates, values = predict_blocks_out_of_bag(
+            fitted.packed_predictor,
+            self._blocks.blocks(),
+            native_options(self._options),
+            table.n_rows,
+            trees.takes_all,
+            request.hard,
+            self._n_threads,
+        )
+        target = TrainingTarget(values, table.n_classes, None, task)
+        return score_out_of_bag(request, fitted, estimates, target)

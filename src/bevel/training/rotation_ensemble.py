@@ -5,32 +5,31 @@ rotated views of a table for learners of other libraries.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import rankdata
 
 from bevel import _core
-from bevel._types import Float32s, Floats, Ints64
-from bevel.data.dataset import Dataset
+from bevel._types import Float32s, Floats, Ints32, Ints64
 from bevel.data.encoding import Encoding
 from bevel.data.tables import Table
-from bevel.forest.flat_forest import FlatForest, tree_complexities
+from bevel.forest.flat_forest import tree_complexities
 from bevel.forest.records import RotationRecord
 from bevel.forest.row_blocks import row_blocks
 from bevel.projections.base import FamilySpec, SparseDirections
-from bevel.training.automatic import MicroForests, assign_trees, replace_trees
+from bevel.training.automatic import MicroForests, TreeShares, assign_trees
 from bevel.training.options import TrainingOptions
-from bevel.training.progress import Progress
-from bevel.training.trainer import TrainingTarget, native_family, train
+from bevel.training.trainer import TrainingTarget, native_family
 
 __all__ = [
     "MAX_ENTRIES",
     "WEIGHTINGS",
     "EnsemblePlan",
+    "RotationPlan",
     "RotationWeights",
     "as_matrices",
     "count_entries",
@@ -39,7 +38,6 @@ __all__ = [
     "cut_weights",
     "draw_rotations",
     "exponential_weights",
-    "grow_ensemble",
     "haar_rotations",
     "linear_weights",
     "needs_errors",
@@ -398,8 +396,6 @@ class EnsemblePlan:
         Random rotations left out, those of highest out-of-bag error.
     max_rotated : int
         Features rotated together.
-    hard : bool
-        Whether trees vote when their error is estimated.
     """
 
     n_trees: int
@@ -409,7 +405,6 @@ class EnsemblePlan:
     h: float | None
     n_dropped: int
     max_rotated: int
-    hard: bool
 
     @property
     def needs_errors(self) -> bool:
@@ -417,56 +412,63 @@ class EnsemblePlan:
         return self.n_dropped > 0 or needs_errors(self.weighting, self.h)
 
 
-def grow_ensemble(
-    dataset: Dataset,
-    target: TrainingTarget,
-    options: TrainingOptions,
-    plan: EnsemblePlan,
-    n_threads: int,
-    progress_for: Callable[[range, str], Progress],
-) -> tuple[FlatForest, RotationRecord]:
-    """Grow the trees of a plan.
+class RotationPlan:
+    """The rotations that share the trees of an ensemble; see `bevel.training.forest_fit.TreePlan`.
 
     Parameters
     ----------
-    dataset, target
-        Training rows.
+    sizes : EnsemblePlan
+        Sizes and weighting.
     options : TrainingOptions
         How to grow, with one family of rotations unless all columns are nominal.
-    plan : EnsemblePlan
-        What to grow.
-    n_threads : int
-        Threads to use; does not change the forest.
-    progress_for : callable
-        ``progress_for(trees, label)`` makes the progress report of some trees.
+    n_numeric : int
+        Number of numeric columns.
     """
-    n_numeric = count_numeric(dataset.encoding)
-    axes = None
-    if n_numeric:
-        axes = draw_rotations(options.seed, plan.n_rotations, n_numeric, plan.max_rotated)
 
-    def grow(numbers: Ints64, of_tree: npt.NDArray[np.int32], progress: Progress) -> FlatForest:
-        rotated = _on_rotations(options, axes, of_tree)
-        return train(dataset, target, rotated, numbers, n_threads, progress)
+    label: ClassVar[str] = "growing micro-forests"
 
-    of_micro = np.repeat(np.arange(plan.n_rotations, dtype=np.int32), plan.n_micro_trees)
-    progress = progress_for(range(len(of_micro)), "growing micro-forests")
-    micro = grow(np.arange(len(of_micro)), of_micro, progress)
-    by_rotation = tree_complexities(micro, len(dataset.X)).reshape(plan.n_rotations, -1)
-    complexities = np.median(by_rotation, axis=1)
-    errors = np.full(plan.n_rotations, np.nan)
-    if plan.needs_errors:
-        errors = _errors(micro, dataset, target, options, plan, n_threads)
-    weights = _weights(plan, complexities, errors)
-    counts = np.empty(plan.n_rotations, np.int64)
-    counts[weights.order] = count_trees(weights.values[weights.order], plan.n_trees)
-    of_tree, missing = assign_trees(counts, plan.n_micro_trees)
-    n_kept = plan.n_trees - len(missing)  # there are missing ones, since U < M/R
-    grown = grow(missing, of_tree, progress_for(range(n_kept, plan.n_trees), "growing trees"))
-    record = RotationRecord(
-        *(options.seed, plan.max_rotated, complexities, errors, weights.values, weights.h, of_tree)
-    )
-    return replace_trees(micro, grown, missing), record
+    def __init__(self, sizes: EnsemblePlan, options: TrainingOptions, n_numeric: int) -> None:
+        self._sizes, self._options = sizes, options
+        self._axes = None
+        if n_numeric:
+            drawn = (options.seed, sizes.n_rotations, n_numeric, sizes.max_rotated)
+            self._axes = draw_rotations(*drawn)
+
+    def micro_trees(self, n_rows: int) -> int:  # noqa: ARG002
+        """Trees of a micro-forest."""
+        return self._sizes.n_micro_trees
+
+    def of_micro_trees(self, n_rows: int) -> Ints32:  # noqa: ARG002
+        """Rotation of each tree of the micro-forests."""
+        rotations = np.arange(self._sizes.n_rotations, dtype=np.int32)
+        return np.repeat(rotations, self._sizes.n_micro_trees)
+
+    def by_options(
+        self, numbers: Ints64, of_tree: Ints32
+    ) -> Iterator[tuple[TrainingOptions, Ints64]]:
+        """Options whose trees have the rotations as axes, for all trees at once."""
+        by_number = np.zeros(int(numbers.max()) + 1, np.int32)
+        by_number[numbers] = of_tree
+        yield _on_rotations(self._options, self._axes, by_number), np.arange(len(numbers))
+
+    def share(self, forests: MicroForests | None, target: TrainingTarget) -> TreeShares:
+        """Share out the trees by the complexities and out-of-bag errors of the micro-forests."""
+        assert forests is not None  # there is one for each rotation
+        sizes = self._sizes
+        complexity = tree_complexities(forests.forest, len(target.values))
+        complexities = np.median(complexity.reshape(sizes.n_rotations, -1), axis=1)
+        errors = np.full(sizes.n_rotations, np.nan)
+        if sizes.needs_errors:
+            errors = _errors(forests, target, sizes.n_rotations)
+        weights = _weights(sizes, complexities, errors)
+        counts = np.empty(sizes.n_rotations, np.int64)
+        counts[weights.order] = count_trees(weights.values[weights.order], sizes.n_trees)
+        of_tree, missing = assign_trees(counts, sizes.n_micro_trees)
+        record = RotationRecord(
+            *(self._options.seed, sizes.max_rotated, complexities, errors, weights.values),
+            *(weights.h, of_tree),
+        )
+        return TreeShares(of_tree, missing, rotations=record)
 
 
 def _on_rotations(
@@ -498,24 +500,14 @@ def _worst(errors: Floats, n_dropped: int) -> Ints64:
     return by_error[len(by_error) - n_dropped :]
 
 
-def _errors(
-    micro: FlatForest,
-    dataset: Dataset,
-    target: TrainingTarget,
-    options: TrainingOptions,
-    plan: EnsemblePlan,
-    n_threads: int,
-) -> Floats:
+def _errors(forests: MicroForests, target: TrainingTarget, n_rotations: int) -> Floats:
     """Out-of-bag error of each micro-forest: share of wrong rows, or mean squared error.
 
     Rows count by their weights. NaN where no row is out of a bag.
     """
-    errors = np.full(plan.n_rotations, np.nan)
-    forests = MicroForests(
-        micro, plan.n_micro_trees, dataset, target, options, hard=plan.hard, n_threads=n_threads
-    )
+    errors = np.full(n_rotations, np.nan)
     blocks = row_blocks(len(target.values), max(1, target.n_classes))
-    for rotation in range(plan.n_rotations):
+    for rotation in range(n_rotations):
         losses, knowns = [], []
         for rows in blocks:
             some = rows if len(blocks) > 1 else None

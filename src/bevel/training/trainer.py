@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,7 +13,7 @@ from bevel import _core
 from bevel.data.dataset import Dataset
 from bevel.data.survival import SurvivalTarget
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.outputs import Outputs
+from bevel.forest.task import Regression, SeveralOutputs, Task
 from bevel.projections.base import FamilySpec
 from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
@@ -36,9 +36,9 @@ class TrainingTarget:
         Number of classes, 0 in regression.
     weights : ndarray of float64 or None
         Weight of each row; None when all are one.
-    outputs : Outputs or None
-        Names and classes of several outputs; `values` is then of shape (n_rows, n_outputs),
-        and classes are numbered consecutively over all outputs.
+    task : Task
+        What is learned. With several outputs `values` is of shape (n_rows, n_outputs), and classes
+        are numbered consecutively over all outputs.
     survival : SurvivalTarget or None
         Right-censored times, for survival forests; `values` are then the times.
     """
@@ -46,13 +46,25 @@ class TrainingTarget:
     values: npt.NDArray[Any]
     n_classes: int
     weights: npt.NDArray[np.float64] | None
-    outputs: Outputs | None = None
+    task: Task = field(default_factory=Regression)
     survival: SurvivalTarget | None = None
+
+    @property
+    def outputs(self) -> SeveralOutputs | None:
+        """The outputs, if there are several."""
+        return self.task if isinstance(self.task, SeveralOutputs) else None
 
     @property
     def output_classes(self) -> npt.NDArray[np.int32] | None:
         """Number of classes of each of several outputs, 0 in regression; None for one output."""
-        return None if self.outputs is None else self.outputs.n_classes
+        return None if self.outputs is None else self.outputs.output_classes
+
+    @property
+    def values_by_output(self) -> npt.NDArray[Any]:
+        """Targets whose classes are numbered within their output."""
+        if self.outputs is None or self.outputs.labels is None:
+            return self.values
+        return np.asarray(self.values - self.outputs.bounds[:-1])
 
     @property
     def counted_survival(self) -> SurvivalTarget | None:

@@ -45,7 +45,7 @@ from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.survival import SurvivalTarget
 from bevel.data.tables import Columns
 from bevel.errors import join_names
-from bevel.forest.additive import add_trees
+from bevel.forest.aggregation import add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.quantiles import LeafTargets

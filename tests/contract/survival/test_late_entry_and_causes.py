@@ -14,7 +14,7 @@ import bevel
 from bevel import ObliqueSurvivalForest, analysis
 from bevel.data.survival import survival_array
 from bevel.datasets import weibull
-from bevel.forest.records import check_curves
+from bevel.forest.task import check_curves
 
 SMALL: dict[str, Any] = {"n_estimators": 8, "random_state": 0}
 

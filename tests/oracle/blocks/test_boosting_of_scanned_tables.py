@@ -8,7 +8,7 @@ import pytest
 
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, scan
 from bevel import projections as P
-from bevel.estimators.scanned import hold_out_by_number
+from bevel.estimators._boosted_trees import hold_out_by_number
 from bevel.training.boosting import BoostingTarget
 
 

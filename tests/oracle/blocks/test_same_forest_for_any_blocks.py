@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-import bevel.estimators.scanned as scanned
+import bevel.estimators.forest as estimators
 import bevel.training.blocks as blocked_table
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core, scan
 from bevel import projections as P
@@ -125,7 +125,7 @@ def test_axis_that_vanishes_tells_no_rows_apart():
 def test_forest_is_the_same_one_node_at_a_time(frame, monkeypatch, tmp_path):
     table = scan(frame[FEATURES], target=frame["label"])
     first = ObliqueForestClassifier(3, random_state=1).fit(table)
-    monkeypatch.setattr(scanned, "WorkSpace", lambda *_: WorkSpace(1, 1))
+    monkeypatch.setattr(estimators, "WorkSpace", lambda *_: WorkSpace(1, 1))
     second = ObliqueForestClassifier(3, random_state=1).fit(table)
     assert saved(first, tmp_path) == saved(second, tmp_path)
 

@@ -326,7 +326,7 @@ def test_prototypes_of_nominal_columns_are_the_commonest_labels():
 
 
 def test_prototypes_of_a_regression_are_refused(regressor):
-    with pytest.raises(ValueError, match=r"prototypes needs a classifier.*got a regressor"):
+    with pytest.raises(ValueError, match=r"prototypes needs a classifier.*got a regression forest"):
         prototypes(regressor, X, VALUES)
 
 

@@ -11,7 +11,7 @@ from support.random_forests import random_forest
 
 from bevel import _core
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.records import check_curves
+from bevel.forest.task import check_curves
 
 
 def check(forest: FlatForest, **changed: Any) -> None:

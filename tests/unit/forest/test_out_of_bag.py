@@ -25,7 +25,7 @@ def options_of_last_fit(monkeypatch):
         captured.append(fitted.bags.native_options())
         return predict_out_of_bag(fitted, *rest)
 
-    monkeypatch.setattr("bevel.estimators.forest.predict_out_of_bag", spy)
+    monkeypatch.setattr("bevel.training.forest_fit.predict_out_of_bag", spy)
     return captured
 
 

@@ -144,7 +144,7 @@ def test_sizes_of_micro_forests(n_trees, n_families, n_rows, expected):
     names = tuple("abcdefghij"[:n_families])
     plan = FamilyPlan(names, (_Bags(),) * n_families, n_trees, False, (), (2,))
     assert plan.micro_trees(n_rows) == expected
-    assert len(plan.families_of_micro_trees(n_rows)) == expected * n_families
+    assert len(plan.of_micro_trees(n_rows)) == expected * n_families
 
 
 @pytest.mark.parametrize(
@@ -161,4 +161,4 @@ def test_sizes_of_micro_forests(n_trees, n_families, n_rows, expected):
 def test_trees_of_a_single_family_that_choose_the_size_of_nodes(n_trees, sizes, n_rows, expected):
     plan = FamilyPlan(("axis",), (_Bags(),), n_trees, False, (), sizes)
     assert plan.micro_trees(n_rows) == expected
-    assert len(plan.families_of_micro_trees(n_rows)) == expected
+    assert len(plan.of_micro_trees(n_rows)) == expected

@@ -12,8 +12,8 @@ from bevel.analysis.analysed_forest import AnalysedForest, check_count
 from bevel.analysis.importances.perturbation import WHERE, Group, mirror, read_groups, with_weights
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.survival.scores import rows_out_of_bag
-from bevel.data.survival import SurvivalTarget, read_survival
-from bevel.forest.survival import concordance
+from bevel.data.survival import SurvivalTarget
+from bevel.forest.survival import concordance, survival_task
 from bevel.training.options import draw_seed
 
 __all__ = ["negation_of_survival", "permutation_of_survival"]
@@ -113,9 +113,8 @@ def _read(
 ) -> tuple[Float32s, SurvivalTarget, Bools | None, str]:
     """Rows, their times, the trees that count for them, and the kind of the rows."""
     rows = np.asfortranarray(analysed.encode(X))
-    record = analysed.fitted.survival
-    competing = record is not None and record.n_causes > 1
-    target = read_survival(y, len(rows), needs_event=True, competing=competing)
+    task = survival_task(analysed.fitted, analysed.caller)
+    target = task.read_times(y, len(rows), needs_event=True)
     return rows, target, *rows_out_of_bag(analysed, rows, target, out_of_bag)
 
 

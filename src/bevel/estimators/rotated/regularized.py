@@ -11,12 +11,11 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel.data.dataset import Dataset
 from bevel.errors import NoOutOfBagError, wrong_value
-from bevel.estimators._grown_trees import GrownForest
 from bevel.estimators.forest import ObliqueForest, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.registry import savable
 from bevel.forest.records import RotationRecord
+from bevel.forest.task import Classification, Regression, Task
 from bevel.parameters.forest_parameters import (
     ROTATION_CLASSIFIER_PARAMETERS,
     ROTATION_REGRESSOR_PARAMETERS,
@@ -25,19 +24,19 @@ from bevel.parameters.forest_parameters import (
 from bevel.parameters.parameter import Parameter
 from bevel.projections import RandomRotation
 from bevel.projections.families import ProjectionDraws
-from bevel.training.options import TrainingOptions
+from bevel.training.forest_fit import PreparedFit, TreePlan
 from bevel.training.progress import Callback
 from bevel.training.rotation_ensemble import (
     MAX_ENTRIES,
     EnsemblePlan,
+    RotationPlan,
     as_matrices,
     count_entries,
     count_numeric,
     draw_rotations,
-    grow_ensemble,
     needs_errors,
 )
-from bevel.training.trainer import TrainingTarget
+from bevel.training.targets import ClassTargets, NumberTargets, TargetKind
 
 # Rotations in the experiments of section 2.5; size of micro-forests recommended in section 2.3.
 AUTOMATIC_ROTATIONS, AUTOMATIC_TREES = 100, 10
@@ -47,7 +46,7 @@ MAX_MATRIX_ENTRIES = 2**28
 class RegularizedRotation(ObliqueForest):
     """Base of the regularised rotation ensembles; not used by itself."""
 
-    _takes_outputs = False
+    _has_rotations: ClassVar[bool] = True
 
     @property
     def rotations_(self) -> npt.NDArray[np.float32]:
@@ -93,7 +92,7 @@ class RegularizedRotation(ObliqueForest):
     @property
     def _record(self) -> RotationRecord:
         check_is_fitted(self)
-        record = self._fitted.rotations
+        record = self._fitted.provenance.rotations
         assert record is not None  # set by every fit of this class
         return record
 
@@ -122,26 +121,16 @@ class RegularizedRotation(ObliqueForest):
             n_rotations = min(AUTOMATIC_ROTATIONS, max(1, (n_trees - 1) // (2 * n_micro_trees)))
         n_dropped = min(round(self.drop_worst * n_rotations), n_rotations - 1)
         h = None if self.h is None else float(self.h)
-        hard = getattr(self, "voting", "soft") == "hard"
         sizes = (n_trees, int(n_rotations), int(n_micro_trees))
-        return EnsemblePlan(*sizes, self.weighting, h, n_dropped, int(self.max_rotated), hard)
+        return EnsemblePlan(*sizes, self.weighting, h, n_dropped, int(self.max_rotated))
 
-    def _train(
-        self,
-        dataset: Dataset,
-        target: TrainingTarget,
-        options: TrainingOptions,
-        trees: range,  # noqa: ARG002
-        n_threads: int,
-    ) -> GrownForest:
-        plan = self._plan()
-        wants = _wants_errors(plan)
-        if wants and not options.leaves_rows_out(len(dataset.X)):
+    def _plan_of(self, prepared: PreparedFit) -> TreePlan:
+        sizes, n_numeric = self._plan(), count_numeric(prepared.dataset.encoding)
+        wants = _wants_errors(sizes)
+        if wants and not prepared.options.leaves_rows_out(len(prepared.dataset.X)):
             raise _no_errors(wants, "bags of all rows without replacement")
-        _check_memory(plan, count_numeric(dataset.encoding))
-        return GrownForest(
-            *grow_ensemble(dataset, target, options, plan, n_threads, self._progress)
-        )
+        _check_memory(sizes, n_numeric)
+        return RotationPlan(sizes, prepared.options, n_numeric)
 
 
 def _check_matrices(n_rotations: int, n_numeric: int) -> None:
@@ -250,6 +239,8 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = ROTATION_CLASSIFIER_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Classification,)
+    _target_kind: ClassVar[TargetKind] = ClassTargets(several_outputs=False)
 
     def __init__(
         self,
@@ -355,6 +346,8 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = ROTATION_REGRESSOR_PARAMETERS
+    _tasks: ClassVar[tuple[type[Task], ...]] = (Regression,)
+    _target_kind: ClassVar[TargetKind] = NumberTargets(several_outputs=False)
 
     def __init__(
         self,

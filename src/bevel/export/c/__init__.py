@@ -15,6 +15,7 @@ from bevel.export.c.model import Model, read_model
 from bevel.export.c.predict import write_additive_predict, write_predict
 from bevel.export.c.rows import write_rows
 from bevel.export.c.trees import leaf_predictions, steps, write_walk
+from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 
 __all__ = ["write_c"]
@@ -30,7 +31,7 @@ def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
     name : str, default="model"
         Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
     """
-    fitted.check_one_output("to_c")
+    fitted.task.check_one_output("to_c")
     return _write(read_model(fitted, name))
 
 
@@ -44,11 +45,11 @@ def _write(model: Model) -> Iterator[str]:
     else:
         yield remark("Trees without splits: minus their predictions.")
         yield from table(f"{model.name}_root", narrow(walk.root))
-    additive = model.fitted.additive
-    if additive is None:
-        yield from write_predict(model, leaves)
+    aggregation = model.fitted.aggregation
+    if isinstance(aggregation, SumOfTrees):
+        yield from write_additive_predict(model, aggregation, leaves)
     else:
-        yield from write_additive_predict(model, additive, leaves)
+        yield from write_predict(model, leaves)
     if model.classes:
         yield from write_class_names(model)
     yield from write_levels(model)

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Levels
 from bevel.errors import shorten
 from bevel.export.c.literals import code, comment_text, narrow, remark, table, text_table
 from bevel.export.c.model import Model
@@ -168,7 +168,7 @@ def write_heading(model: Model) -> Iterator[str]:
         _ABOUT,
         name,
         name=name,
-        kind="a forest of" if model.fitted.additive is None else "boosted",
+        kind="boosted" if model.fitted.aggregation.adds_up else "a forest of",
         task="regression" if not model.classes else f"{len(model.classes)} classes",
         trees=_count(forest.n_trees, "tree"),
         nodes=_count(forest.n_nodes, "node"),
@@ -197,8 +197,8 @@ def _count(number: int, word: str) -> str:
 
 def _n_quantiles(model: Model) -> int:
     """Number of quantiles of a boosted model that predicts several, else 0."""
-    additive = model.fitted.additive
-    return additive.n_outputs if additive is not None and additive.link == "sorted" else 0
+    aggregation = model.fitted.aggregation
+    return aggregation.n_outputs if aggregation.sorts else 0
 
 
 def _lengths(model: Model) -> str:

@@ -45,21 +45,17 @@ class Model:
     @property
     def hard(self) -> bool:
         """Whether trees vote."""
-        return self.fitted.hard
+        return self.fitted.aggregation.hard
 
     @property
     def power(self) -> float:
         """Power that mean class shares are raised to."""
-        return self.fitted.power
+        return self.fitted.aggregation.power
 
     @property
     def what(self) -> str:
         """Description of a prediction without classes."""
-        if self.fitted.survival is not None:
-            return "the risk: higher for earlier events"
-        if self.fitted.isolation is not None:
-            return "the mean path length: shorter for outliers"
-        return "the predicted value"
+        return self.fitted.task.mean_of_leaves
 
     @property
     def feature_names(self) -> Sequence[str] | None:

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import numpy.typing as npt
 
+from bevel._types import Array
 from bevel.errors import wrong_type, wrong_value
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
-from bevel.forest.additive import MAX_EXPONENT, Additive
+from bevel.forest.aggregation import MAX_EXPONENT, SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -53,28 +54,27 @@ def to_onnx(
     route : {"auto", "trees", "walk"}, default="auto"
         Route to the leaves; "auto" chooses the one that should be faster.
     """
-    fitted.check_one_output("to_onnx")
-    forest = fitted.forest
+    fitted.task.check_one_output("to_onnx")
+    forest, aggregation, classes = fitted.forest, fitted.aggregation, fitted.classes
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
-    if fitted.classes is None and dtype == "float32":
+    if classes is None and dtype == "float32":
         _check_size(fitted)
     names = fitted.feature_names
-    outputs = ["prediction"] if fitted.classes is None else ["label", "probabilities"]
+    outputs = ["prediction"] if classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
     inputs, rows = write_inputs(graph, fitted.encoding, names, dtype)
-    if fitted.additive is None:
-        sums = write_sums(graph, rows, forest, read_votes(forest, fitted.hard), route)
-        means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
-    else:
-        votes = read_sums(forest, fitted.additive.n_outputs)
+    if isinstance(aggregation, SumOfTrees):
+        votes = read_sums(forest, aggregation.n_outputs)
         sums = write_sums(graph, rows, forest, votes, route)
-        means = _write_link(graph, sums, fitted.additive)
-    if fitted.classes is None:
-        n_values = 1 if fitted.additive is None else fitted.additive.n_outputs
-        declared = _write_value(graph, means, outputs[0], dtype, n_values)
+        means = _write_link(graph, sums, aggregation)
     else:
-        declared = _write_classes(graph, means, fitted, outputs, dtype)
+        sums = write_sums(graph, rows, forest, read_votes(forest, aggregation.hard), route)
+        means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+    if classes is None:
+        declared = _write_value(graph, means, outputs[0], dtype, aggregation.n_outputs)
+    else:
+        declared = _write_classes(graph, means, classes, aggregation.power, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
     _describe(model, forest.n_trees, names)
     return model
@@ -130,17 +130,17 @@ def _check_size(fitted: FittedForest) -> None:
 
 def _largest_prediction(fitted: FittedForest) -> float:
     """Upper bound on the size of predictions of a regression; approximate for rates."""
-    forest, additive = fitted.forest, fitted.additive
+    forest, aggregation = fitted.forest, fitted.aggregation
     sizes = np.where(forest.right < 0, np.abs(forest.leaf_value), 0.0)
     of_trees = np.maximum.reduceat(sizes, forest.tree_offset[:-1])
-    if additive is None:
+    if not isinstance(aggregation, SumOfTrees):
         return float(of_trees.max())
-    if additive.link == "exponential":
-        return float(np.exp(np.clip(max(additive.baseline), -MAX_EXPONENT, MAX_EXPONENT)))
-    return float(np.abs(additive.baseline).max() + of_trees.sum())
+    if aggregation.link == "exponential":
+        return float(np.exp(np.clip(max(aggregation.baseline), -MAX_EXPONENT, MAX_EXPONENT)))
+    return float(np.abs(aggregation.baseline).max() + of_trees.sum())
 
 
-def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
+def _write_link(graph: Graph, sums: str, additive: SumOfTrees) -> str:
     """Values or probabilities from the sums of boosted trees."""
     raw = graph.add("Add", sums, graph.constant(np.array(additive.baseline)))
     if additive.link == "exponential":
@@ -157,15 +157,13 @@ def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
 
 
 def _write_classes(
-    graph: Graph, means: str, fitted: FittedForest, outputs: list[str], dtype: str
+    graph: Graph, means: str, classes: Array, power: float, outputs: list[str], dtype: str
 ) -> list[Any]:
     label, probabilities = outputs
-    classes = fitted.classes
-    assert classes is not None
     best = graph.add("ArgMax", means, axis=1, keepdims=0)
     table = _label_table(classes)
     graph.add("Gather", graph.constant(table), best, output=label)
-    shares = _write_power(graph, means, fitted.power)
+    shares = _write_power(graph, means, power)
     graph.add("Cast", shares, to=graph.element_type(dtype), output=probabilities)
     return [
         _declare(graph, label, table.dtype, ["n"]),
