@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks import machine
 from benchmarks.tables import append_csv, markdown
 from bevel import ObliqueForestClassifier
-from bevel.estimators._grown_trees import keep_trees
+from bevel.estimators._base import keep_trees
 from bevel_lab.cells import hash_seed
 from bevel_lab.protocols import Problem
 from bevel_lab.protocols.comparisons import n_repeats

@@ -13,8 +13,7 @@ import numpy as np
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.data.encoding import Encoding
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Encoding, Levels
 from bevel.data.scaling import IdentityScaler
 from bevel.forest.flat_forest import FlatForest
 from support.fitted_forests import fitted_forest

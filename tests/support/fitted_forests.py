@@ -6,8 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.data.encoding import Encoding
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Encoding, Levels
 from bevel.data.scaling import IdentityScaler
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.fitted_forest import FittedForest

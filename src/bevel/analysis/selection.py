@@ -21,7 +21,7 @@ from bevel.analysis.importances.impurity import gini
 from bevel.analysis.importances.perturbation import permutation
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.rules.conditions import read_columns
-from bevel.data.nominal import choose_nominal
+from bevel.data.encoding import choose_nominal
 from bevel.data.tables import Columns, SparseTable, Table, is_missing, read_table
 from bevel.data.target import read_labels
 from bevel.errors import wrong_type, wrong_value

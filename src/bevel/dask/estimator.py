@@ -51,10 +51,9 @@ from bevel.forest.quantiles import interval_levels, read_levels
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
     documented,
 )
-from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions
+from bevel.parameters.parameter import InstanceOf, NoneOption, Parameter, StrOptions, check_each
 from bevel.projections import Custom
 from bevel.training.forest_fit import FitRequest, fit_forest
 from bevel.training.options import draw_seed
@@ -187,7 +186,7 @@ class DaskForest(ObliqueForest):
         check_cluster_parameters(self.mode, self.warm_start)
         values, members = self._checked_parameters()
         client = self.client_
-        sent = FitRequest(values | NOT_SENT, members, self._target_kind, 0)
+        sent = FitRequest({**values, **NOT_SENT}, members, self._target_kind, 0)
         pickle_request(sent)  # raises before anything is computed
         columns = [table_parts(X), column_parts("y", y)]
         if sample_weight is not None:

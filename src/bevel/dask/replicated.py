@@ -143,7 +143,7 @@ class RowsAtWorkers(Rows[Any]):
         """The fitted forest, with out-of-bag predictions of equally many rows for each thread."""
         estimates = self._predict_out_of_bag(trees) if self._needs_out_of_bag else []
         arguments = (self._table, trees, shares, estimates)
-        future = self._fit.submit("complete-forest", complete_forest, *arguments)
+        future = self._fit.submit("finish-forest", complete_forest, *arguments)
         result, warned = self._fit.result(future)
         warn_again(warned, self._stacklevel + 2)
         return result  # type: ignore[no-any-return]

@@ -16,15 +16,16 @@ from bevel.data.encoding import (
     MAX_STORED,
     Encoding,
     allocate,
+    choose_nominal,
     column_tiles,
     encode,
     frozen,
     is_stored,
     is_within,
+    learn_levels,
     read_tile,
     scale_tile,
 )
-from bevel.data.nominal import choose_nominal, learn_levels
 from bevel.data.row_numbers import warn_of_row_names
 from bevel.data.scaling import (
     IdentityScaler,

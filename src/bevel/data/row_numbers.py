@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Levels
 from bevel.data.tables import Table
 from bevel.errors import RowNumberWarning, join_names
 

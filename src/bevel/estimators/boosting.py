@@ -22,9 +22,12 @@ from bevel.data.tables import Table, select_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
+    FEW_ROWS,
+    TreeEstimator,
     encode_rows,
     explained,
     refuse_arrays,
+    set_attributes,
     whole_or_not_at_all,
 )
 from bevel.estimators._boosted_trees import (
@@ -45,7 +48,6 @@ from bevel.estimators._boosted_trees import (
     hold_out_by_number,
     validation_rows,
 )
-from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator, set_attributes
 from bevel.estimators.registry import savable
 from bevel.forest.aggregation import (
     AdditiveRowPredictor,
@@ -66,8 +68,8 @@ from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
 )
-from bevel.parameters.forest_parameters import check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.forest_parameters import documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import combines_units, read_projection
 from bevel.scanning import ScannedTable

@@ -21,12 +21,14 @@ from bevel.data.target import (
 )
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
+    TreeEstimator,
     copy_with,
     encode_rows,
+    keep_trees,
     refuse_arrays,
+    set_attributes,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator, keep_trees, set_attributes
 from bevel.estimators.registry import savable
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.calibration import raise_to_power
@@ -49,10 +51,9 @@ from bevel.forest.tree_selection import best_subset, pair_errors
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
     documented,
 )
-from bevel.parameters.parameter import Integer, Parameter
+from bevel.parameters.parameter import Integer, Parameter, check_each
 from bevel.projections.families import (
     ProjectionDraws,
     read_projection,

@@ -20,9 +20,9 @@ from bevel.data.scaling import IdentityScaler
 from bevel.data.tables import select_rows
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._base import (
+    TreeEstimator,
     whole_or_not_at_all,
 )
-from bevel.estimators._grown_trees import TreeEstimator
 from bevel.estimators.registry import savable
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
@@ -31,8 +31,8 @@ from bevel.forest.flat_forest import FlatForest, join_all, join_forests, spread_
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.task import Isolation, Task, average_path_length
-from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections import Custom, Gaussian, Patches
 from bevel.projections.families import (
     ProjectionDraws,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.estimators._grown_trees import set_attributes
+from bevel.estimators._base import set_attributes
 from bevel.estimators.forest import (
     ObliqueForest,
     ObliqueForestClassifier,

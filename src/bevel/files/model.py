@@ -20,8 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.data.encoding import Encoding
-from bevel.data.nominal import MAX_LEVELS, Levels
+from bevel.data.encoding import MAX_LEVELS, Encoding, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
 from bevel.files.atomic import write_whole
@@ -71,8 +70,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.task import Survival, Task
-from bevel.parameters.forest_parameters import check_each
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections.families import read_projection, tuned_out_of_bag
 from bevel.training.threads import count_threads
 

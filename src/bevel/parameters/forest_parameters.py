@@ -10,7 +10,7 @@ import inspect
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from bevel.data.scaling import SCALES
 from bevel.parameters.parameter import (
@@ -38,7 +38,6 @@ __all__ = [
     "ROTATION_CLASSIFIER_PARAMETERS",
     "ROTATION_REGRESSOR_PARAMETERS",
     "SURVIVAL_PARAMETERS",
-    "check_each",
     "documented",
 ]
 
@@ -456,12 +455,6 @@ ROTATION_CLASSIFIER_PARAMETERS = _table(
 ROTATION_REGRESSOR_PARAMETERS = _table(
     _ROTATIONS, _REGRESSOR[:1], _ROTATED_SPLITS, _BAGS, _DATA, _RUN_ONCE
 )
-
-
-def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
-    """Check every parameter by itself; raises TypeError or ValueError on the first wrong one."""
-    for name, parameter in parameters.items():
-        parameter.check(values[name])
 
 
 Class = TypeVar("Class", bound=type)

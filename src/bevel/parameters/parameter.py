@@ -8,7 +8,7 @@ import math
 import numbers
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Any, Protocol
 
 from bevel.errors import nearest, wrong_type, wrong_value
 
@@ -25,6 +25,7 @@ __all__ = [
     "Number",
     "Parameter",
     "StrOptions",
+    "check_each",
     "remedy_for",
 ]
 
@@ -302,6 +303,12 @@ _INSTEAD = {
 }
 _INSTEAD["monotone_constraints"] = _INSTEAD["monotonic_cst"]
 _INSTEAD["eta"] = _INSTEAD["shrinkage"] = _INSTEAD["learning_rate"]
+
+
+def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -> None:
+    """Check every parameter by itself; raises TypeError or ValueError on the first wrong one."""
+    for name, parameter in parameters.items():
+        parameter.check(values[name])
 
 
 def remedy_for(name: str, known: Sequence[str]) -> str:

@@ -28,8 +28,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.encoding import Encoding
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Encoding, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler
 from bevel.errors import wrong_type, wrong_value
 from bevel.training.blocks import Block, BlockedTable

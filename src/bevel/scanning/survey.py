@@ -15,8 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats
-from bevel.data.encoding import MAX_READ, MAX_STORED
-from bevel.data.nominal import Levels, choose_nominal, learn_levels
+from bevel.data.encoding import MAX_READ, MAX_STORED, Levels, choose_nominal, learn_levels
 from bevel.data.row_weights import (
     MAX_WEIGHT,
     MIN_SHARE,

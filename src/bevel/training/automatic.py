@@ -760,7 +760,11 @@ class FamilyPlan:
         families = np.arange(len(self.names), dtype=np.int32)
         return np.repeat(families, self.micro_trees(n_rows))
 
-    def by_options(self, of_tree: Ints32) -> Iterator[tuple[TrainingOptions, Ints64]]:
+    def by_options(
+        self,
+        numbers: Ints64,  # noqa: ARG002
+        of_tree: Ints32,
+    ) -> Iterator[tuple[TrainingOptions, Ints64]]:
         """Options of each family, and the positions of its trees."""
         for family, options in enumerate(self.options):
             chosen = np.flatnonzero(of_tree == family)

@@ -375,7 +375,7 @@ def grow_over_blocks(
     blocks: Blocks,
     table: BlockedTable,
     options: TrainingOptions,
-    trees: Sequence[int],
+    trees: Sequence[int] | Ints64,
     space: WorkSpace,
     n_threads: int,
     progress: Progress,

@@ -196,9 +196,10 @@ def prepare(
         warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
     options = resolve_options(values, members, shape_of(dataset), request.seed)
     options = _constrained(options, request, table, dataset, target)
-    bags = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
-    if before is not None and before.provenance.bags != bags:
-        _check_bags_are_not_needed(values, bags, before.provenance.bags)
+    drawn = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
+    bags: Bags | None = drawn
+    if before is not None and before.provenance.bags != drawn:
+        _check_bags_are_not_needed(values, drawn, before.provenance.bags)
         bags = None
     return PreparedFit(request, feature_names, dataset, target, options, bags, before)
 
@@ -285,8 +286,10 @@ class TreePlan(Protocol):
     def of_micro_trees(self, n_rows: int) -> Ints32:
         """Number of the family of each tree of the micro-forests; empty if none are grown."""
 
-    def by_options(self, of_tree: Ints32) -> Iterator[tuple[TrainingOptions, Ints64]]:
-        """Options, and the positions of the trees that are grown with them."""
+    def by_options(
+        self, numbers: Ints64, of_tree: Ints32
+    ) -> Iterator[tuple[TrainingOptions, Ints64]]:
+        """Options, and the positions of the trees of some numbers that are grown with them."""
 
     def share(self, forests: MicroForests | None, target: TrainingTarget) -> TreeShares:
         """Share out the trees by the micro-forests, if there are any."""
@@ -358,14 +361,13 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
-    trees, shares = _share_out(rows, n_trees, progress_for)
+    first, shares = _share_out(rows, n_trees, progress_for)
     numbers = shares.missing
-    if len(numbers):
-        progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
-        grown = rows.grow(numbers, shares.of_tree[numbers], shares.min_samples_split, progress)
-        trees = rows.join(trees, grown, numbers)
-    assert trees is not None  # a forest has a tree
-    return rows.complete(trees, shares)
+    if first is not None and len(numbers) == 0:
+        return rows.complete(first, shares)
+    progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
+    grown = rows.grow(numbers, shares.of_tree[numbers], shares.min_samples_split, progress)
+    return rows.complete(rows.join(first, grown, numbers), shares)
 
 
 def _share_out(
@@ -390,8 +392,7 @@ def _share_further(plan: TreePlan | None, earlier: EarlierTrees[Any], n_trees: i
     added = range(earlier.n_trees, n_trees)
     of_tree, numbers = np.zeros(n_trees, np.int32), np.arange(added.start, added.stop)
     if not len(added):
-        records = {"families": earlier.families, "rotations": earlier.rotations}
-        return TreeShares(of_tree, numbers, **records)
+        return TreeShares(of_tree, numbers, None, earlier.families, earlier.rotations)
     if plan is None:
         return TreeShares(of_tree, numbers)
     if earlier.families is None:
@@ -465,7 +466,7 @@ class RowsInMemory(Rows[FlatForest]):
     ) -> FlatForest:
         """Grow trees, those of a family together."""
         prepared, parts, order, n_done = self.prepared, [], [], 0
-        for options, chosen in self._by_options(of_tree):
+        for options, chosen in self._by_options(numbers, of_tree):
             if min_samples_split is not None:
                 options = replace(options, min_samples_split=min_samples_split)
             part = (numbers[chosen], self.n_threads, progress.after(n_done))
@@ -477,11 +478,13 @@ class RowsInMemory(Rows[FlatForest]):
         forest = functools.reduce(join_forests, parts)
         return take_trees(forest, np.argsort(np.concatenate(order), kind="stable"))
 
-    def _by_options(self, of_tree: Ints32) -> Iterable[tuple[TrainingOptions, Ints64]]:
+    def _by_options(
+        self, numbers: Ints64, of_tree: Ints32
+    ) -> Iterable[tuple[TrainingOptions, Ints64]]:
         """Options, and the positions of the trees that are grown with them."""
         if self.plan is not None:
-            return self.plan.by_options(of_tree)
-        return [(self.prepared.options, np.arange(len(of_tree)))]
+            return self.plan.by_options(numbers, of_tree)
+        return [(self.prepared.options, np.arange(len(numbers)))]
 
     def share(self, micro: FlatForest | None) -> TreeShares:
         """Share out the trees by the out-of-bag predictions of the micro-forests."""

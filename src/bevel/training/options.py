@@ -374,10 +374,10 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[ProjectionDr
     members : sequence of ProjectionDraws
         From `bevel.projections.families.read_projection`.
     """
-    rules = (*_split_rules(values, members), *_purity_rules(values, members), *_bag_rules(values))
-    for broken, message in rules:
-        if broken:
-            raise ValueError(message)
+    _check_splits(values, members)
+    if values.get("split_pure_nodes", False):
+        _check_purity(values, members)
+    _check_bags(values)
     check_constrained(values.get("monotonic_cst"), values.get("interaction_cst"), members)
     _check_out_of_bag(values, members)
 
@@ -426,116 +426,107 @@ def _asks_for_out_of_bag(values: Mapping[str, Any]) -> str:
     return 'calibration="power"' if values.get("calibration") == "power" else ""
 
 
-def _split_rules(
-    values: Mapping[str, Any], members: Sequence[ProjectionDraws]
-) -> list[tuple[bool, str]]:
+def _check_splits(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
+    """Raise for contradictions among the parameters that say how nodes are split."""
     threshold, growth = values["threshold"], values["growth"]
     n_thresholds, search = values["n_thresholds"], values["split_search"]
     purely_random = threshold == "purely_random"
     supervised = [m.projection for m in members if m.projection.reads_target]
     draws = [m.n_projections for m in members if m.n_projections not in ("auto", 1)]
-    return [
-        (
-            n_thresholds != 1 and threshold != "random",
+    if n_thresholds != 1 and threshold != "random":
+        raise ValueError(
             f'n_thresholds must be 1 unless threshold="random"; got n_thresholds={n_thresholds} '
-            f'with threshold="{threshold}". Set threshold="random" or leave n_thresholds out.',
-        ),
-        (
-            search != "auto" and threshold != "best",
+            f'with threshold="{threshold}". Set threshold="random" or leave n_thresholds out.'
+        )
+    if search != "auto" and threshold != "best":
+        raise ValueError(
             f'split_search must be "auto" unless threshold="best"; got split_search="{search}" '
-            f'with threshold="{threshold}", which searches no best cut. Leave split_search out.',
-        ),
-        (
-            growth is not None and values["max_leaf_nodes"] is None and not purely_random,
+            f'with threshold="{threshold}", which searches no best cut. Leave split_search out.'
+        )
+    if growth is not None and values["max_leaf_nodes"] is None and not purely_random:
+        raise ValueError(
             "growth needs max_leaf_nodes: without a budget the order of splits changes nothing; "
             f'got growth="{growth}" with max_leaf_nodes=None. Set max_leaf_nodes or leave growth '
-            "out.",
-        ),
-        (
-            growth == "best_first" and purely_random,
+            "out."
+        )
+    if growth == "best_first" and purely_random:
+        raise ValueError(
             'growth must be "random_leaf" or "breadth_first" with threshold="purely_random", which '
-            'ignores the gain; got "best_first". Leave growth out for "random_leaf".',
-        ),
-        (
-            bool(draws) and purely_random,
+            'ignores the gain; got "best_first". Leave growth out for "random_leaf".'
+        )
+    if draws and purely_random:
+        raise ValueError(
             'n_projections must be "auto" or 1 with threshold="purely_random", which takes one '
-            f"direction without comparing any; got {shorten(draws[:1])[1:-1]}. Leave it out.",
-        ),
-        (
-            bool(supervised) and purely_random,
+            f"direction without comparing any; got {shorten(draws[:1])[1:-1]}. Leave it out."
+        )
+    if supervised and purely_random:
+        raise ValueError(
             'projection must not look at the target with threshold="purely_random"; got '
-            f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns().",
-        ),
-        (
-            values.get("monotonic_cst") is not None and purely_random,
+            f"{shorten(supervised[:1])[1:-1]}. Use for example P.SparseSigns()."
+        )
+    if values.get("monotonic_cst") is not None and purely_random:
+        raise ValueError(
             'monotonic_cst must be None with threshold="purely_random", whose splits do not look '
             "at the target that they would have to follow; got "
-            f'{shorten(values.get("monotonic_cst"))}. Use threshold="best" or "random".',
-        ),
-        (
-            values["criterion"] == "poisson" and purely_random,
+            f'{shorten(values.get("monotonic_cst"))}. Use threshold="best" or "random".'
+        )
+    if values["criterion"] == "poisson" and purely_random:
+        raise ValueError(
             'criterion must not be "poisson" with threshold="purely_random": splits chosen '
             "without the target may leave a side without any count; got "
-            'criterion="poisson". Use criterion="squared_error", whose leaves have the same means.',
-        ),
-        (
-            values["min_impurity_decrease"] > 0 and purely_random,
+            'criterion="poisson". Use criterion="squared_error", whose leaves have the same means.'
+        )
+    if values["min_impurity_decrease"] > 0 and purely_random:
+        raise ValueError(
             'min_impurity_decrease must be 0 with threshold="purely_random", which ignores '
             f"impurity; got {values['min_impurity_decrease']}. Leave it out, or limit "
-            "max_leaf_nodes.",
-        ),
-    ]
+            "max_leaf_nodes."
+        )
 
 
-def _purity_rules(
-    values: Mapping[str, Any], members: Sequence[ProjectionDraws]
-) -> list[tuple[bool, str]]:
-    if not values.get("split_pure_nodes", False):
-        return []
+def _check_purity(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
+    """Raise for parameters that contradict `split_pure_nodes`."""
     supervised = [m.projection for m in members if m.projection.reads_target]
     constraint = values.get("monotonic_cst")
-    return [
-        (
-            bool(supervised),
+    if supervised:
+        raise ValueError(
             "split_pure_nodes needs a projection that does not look at the target, which is the "
             f"same all over a pure node; got {shorten(supervised[:1])[1:-1]}. Use for example "
-            'projection="axis" or "sparse".',
-        ),
-        (
-            values["min_impurity_decrease"] > 0,
+            'projection="axis" or "sparse".'
+        )
+    if values["min_impurity_decrease"] > 0:
+        raise ValueError(
             "min_impurity_decrease must be 0 with split_pure_nodes, as splits of pure nodes "
-            f"decrease nothing; got {values['min_impurity_decrease']}. Leave one of them out.",
-        ),
-        (
-            constraint is not None,
+            f"decrease nothing; got {values['min_impurity_decrease']}. Leave one of them out."
+        )
+    if constraint is not None:
+        raise ValueError(
             "monotonic_cst must be None with split_pure_nodes, which splits them without looking "
-            f"at the target; got {shorten(constraint)}. Leave one of them out.",
-        ),
-        (
-            values["criterion"] == "poisson",
+            f"at the target; got {shorten(constraint)}. Leave one of them out."
+        )
+    if values["criterion"] == "poisson":
+        raise ValueError(
             'criterion must not be "poisson" with split_pure_nodes: a side without any count is '
             'no cut; got criterion="poisson". Use criterion="squared_error", whose leaves have '
-            "the same means.",
-        ),
-    ]
+            "the same means."
+        )
 
 
-def _bag_rules(values: Mapping[str, Any]) -> list[tuple[bool, str]]:
+def _check_bags(values: Mapping[str, Any]) -> None:
+    """Raise for parameters of bags where there are none."""
     bootstrap, max_samples = values["bootstrap"], values["max_samples"]
-    return [
-        (
-            max_samples is not None and not bootstrap,
+    if max_samples is not None and not bootstrap:
+        raise ValueError(
             "max_samples needs bootstrap=True: without a bag every tree takes all rows; got "
             f"max_samples={max_samples} with bootstrap=False. Set bootstrap=True; add "
-            "replace=False to draw without replacement.",
-        ),
-        (
-            not values["replace"] and not bootstrap,
+            "replace=False to draw without replacement."
+        )
+    if not values["replace"] and not bootstrap:
+        raise ValueError(
             "replace=False needs bootstrap=True: without a bag nothing is drawn; got "
             "bootstrap=False. Leave replace out, or set bootstrap=True to draw bags without "
-            "replacement.",
-        ),
-    ]
+            "replacement."
+        )
 
 
 def resolve_options(

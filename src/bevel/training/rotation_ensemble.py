@@ -7,7 +7,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -425,7 +425,7 @@ class RotationPlan:
         Number of numeric columns.
     """
 
-    label = "growing micro-forests"
+    label: ClassVar[str] = "growing micro-forests"
 
     def __init__(self, sizes: EnsemblePlan, options: TrainingOptions, n_numeric: int) -> None:
         self._sizes, self._options = sizes, options
@@ -443,9 +443,13 @@ class RotationPlan:
         rotations = np.arange(self._sizes.n_rotations, dtype=np.int32)
         return np.repeat(rotations, self._sizes.n_micro_trees)
 
-    def by_options(self, of_tree: Ints32) -> Iterator[tuple[TrainingOptions, Ints64]]:
+    def by_options(
+        self, numbers: Ints64, of_tree: Ints32
+    ) -> Iterator[tuple[TrainingOptions, Ints64]]:
         """Options whose trees have the rotations as axes, for all trees at once."""
-        yield _on_rotations(self._options, self._axes, of_tree), np.arange(len(of_tree))
+        by_number = np.zeros(int(numbers.max()) + 1, np.int32)
+        by_number[numbers] = of_tree
+        yield _on_rotations(self._options, self._axes, by_number), np.arange(len(numbers))
 
     def share(self, forests: MicroForests | None, target: TrainingTarget) -> TreeShares:
         """Share out the trees by the complexities and out-of-bag errors of the micro-forests."""

@@ -17,9 +17,8 @@ from bevel.estimators import ObliqueForestClassifier
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
 )
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections import (
     CCA,
     LDA,

@@ -18,7 +18,7 @@ from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.files.atomic import write_whole
 from bevel.files.layout import Layout, Sections, read_json
 from bevel.files.values import UnstorableError, decode_value, encode_value
-from bevel.parameters.forest_parameters import check_each
+from bevel.parameters.parameter import check_each
 from bevel.projections.families import read_projection
 from bevel.tuning.candidates import MANAGED, parameters_of
 

@@ -1,4 +1,4 @@
-"""`bevel.data.nominal`: labels and their codes."""
+"""`bevel.data.encoding`: labels of nominal columns and their codes."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bevel.data.nominal import MAX_LEVELS, choose_nominal, learn_levels
+from bevel.data.encoding import MAX_LEVELS, choose_nominal, learn_levels
 from bevel.data.tables import read_table
 
 

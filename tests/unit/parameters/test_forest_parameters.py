@@ -14,8 +14,8 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.parameters.forest_parameters import (
     CLASSIFIER_PARAMETERS,
     REGRESSOR_PARAMETERS,
-    check_each,
 )
+from bevel.parameters.parameter import check_each
 
 BOTH = [
     (ObliqueForestClassifier, CLASSIFIER_PARAMETERS),

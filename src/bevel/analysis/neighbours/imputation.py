@@ -17,7 +17,7 @@ from bevel._types import Array, Floats
 from bevel.analysis.analysed_forest import check_count, read_forest
 from bevel.analysis.neighbours.proximity import LeafTable, check_kind, read_leaves
 from bevel.analysis.rules.conditions import commonest, missing_in, put_back, read_columns
-from bevel.data.nominal import choose_nominal, learn_levels
+from bevel.data.encoding import choose_nominal, learn_levels
 from bevel.data.tables import Columns, SparseTable, Table, read_table
 from bevel.errors import wrong_type
 from bevel.estimators._base import DocumentationLink, copy_with, whole_or_not_at_all

@@ -15,7 +15,7 @@ from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import data_frame
 from bevel.data.tables import Table, is_missing, read_table
 from bevel.errors import wrong_value
-from bevel.estimators._grown_trees import keep_trees
+from bevel.estimators._base import keep_trees
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_table
 from bevel.printable import printable

@@ -24,8 +24,7 @@ from bevel.data.tables import Table
 from bevel.data.target import read_labels
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import TableEstimator
-from bevel.parameters.forest_parameters import check_each
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.training.options import draw_seed
 from bevel.training.progress import Progress
 from bevel.training.rotation_ensemble import count_numeric, haar_rotations, rotated_view

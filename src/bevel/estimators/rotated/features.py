@@ -20,8 +20,8 @@ from bevel.estimators._base import (
     TableEstimator,
     whole_or_not_at_all,
 )
-from bevel.parameters.forest_parameters import check_each, documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.forest_parameters import documented
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.parameters.rotation_parameters import ROTATED_FEATURES
 from bevel.training.options import draw_seed
 from bevel.training.rotation_ensemble import count_numeric, haar_rotations, rotated_view

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from bevel.data.nominal import Levels
+from bevel.data.encoding import Levels
 from bevel.errors import shorten
 from bevel.export.c.literals import code, comment_text, narrow, remark, table, text_table
 from bevel.export.c.model import Model

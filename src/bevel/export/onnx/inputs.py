@@ -13,8 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
-from bevel.data.encoding import MAX_STORED, Encoding
-from bevel.data.nominal import Levels
+from bevel.data.encoding import MAX_STORED, Encoding, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import shorten
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
