@@ -4,16 +4,19 @@
 #include <nanobind/stl/vector.h>
 
 #include <cmath>
+#include <memory>
 #include <optional>
-#include <string>
+#include <utility>
+#include <vector>
 
 #include "arrays.h"
 #include "bevel/boosting/booster.h"
 #include "bevel/boosting/code_groups.h"
+#include "bevel/boosting/losses/loss.h"
 #include "bevel/data/scaler.h"
+#include "bevel/projection/family.h"
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/check.h"
-#include "conversions/enum_names.h"
 #include "reporter.h"
 
 using namespace bevel;
@@ -25,30 +28,27 @@ using Matrix = nb::ndarray<const float, nb::ndim<2>, nb::device::cpu>;
 // Bytes of the caller that codes are written to.
 using Room = nb::ndarray<uint8_t, nb::ndim<1>, nb::c_contig, nb::device::cpu>;
 
-constexpr auto kLosses = names_of<LossKind>(kLossNames);
-
 // function(raw) -> (gradient, hessian, loss), arrays of doubles by row, gradients and hessians
 // output after output, which it has checked.
 class PythonLoss : public LossSource {
  public:
-  PythonLoss(nb::object function, size_t n_outputs)
-      : function_(std::move(function)), n_outputs_(n_outputs) {}
+  explicit PythonLoss(nb::object function) : function_(std::move(function)) {}
   ~PythonLoss() override {
     nb::gil_scoped_acquire gil;
     function_.reset();
   }
 
-  void evaluate(std::span<const double> raw, std::vector<Gradient>& gradients,
+  const nb::object& function() const { return function_; }
+  void evaluate(const RawPredictions& raw, std::vector<Gradient>& gradients,
                 std::vector<double>& losses) const override {
     nb::gil_scoped_acquire gil;
-    const size_t n = raw.size();
-    const nb::object result =
-        function_(nb::cast(to_numpy(std::vector<double>(raw.begin(), raw.end()))));
+    const size_t n = raw.values.size();
+    const nb::object result = function_(nb::cast(to_numpy(std::vector<double>(raw.values))));
     const nb::tuple parts = nb::cast<nb::tuple>(result);
     const auto gradient = nb::cast<Vector<double>>(parts[0], false);
     const auto hessian = nb::cast<Vector<double>>(parts[1], false);
     const auto loss = nb::cast<Vector<double>>(parts[2], false);
-    require(gradient.shape(0) == n && hessian.shape(0) == n && loss.shape(0) * n_outputs_ == n,
+    require(gradient.shape(0) == n && hessian.shape(0) == n && loss.shape(0) == raw.n_rows,
             "[boost] length of a loss's arrays");
     gradients.resize(n);
     for (size_t i = 0; i < n; ++i) gradients[i] = {gradient(i), hessian(i)};
@@ -57,7 +57,6 @@ class PythonLoss : public LossSource {
 
  private:
   nb::object function_;
-  size_t n_outputs_;
 };
 
 // function(raw of the validation rows) -> score, which it has checked.
@@ -69,6 +68,7 @@ class PythonScorer : public ScoreSource {
     function_.reset();
   }
 
+  const nb::object& function() const { return function_; }
   double evaluate(std::vector<double> raw) const override {
     nb::gil_scoped_acquire gil;
     return nb::cast<double>(function_(nb::cast(to_numpy(std::move(raw)))));
@@ -78,26 +78,25 @@ class PythonScorer : public ScoreSource {
   nb::object function_;
 };
 
+// The function that a member of the options calls; None: there is none.
+template <auto member, class Caller>
+nb::object get_function(const BoostingOptions& options) {
+  if (!(options.*member)) return nb::none();
+  return static_cast<const Caller&>(*(options.*member)).function();
+}
+template <auto member, class Caller>
+void set_function(BoostingOptions& options, nb::object function) {
+  (options.*member).reset();
+  if (!function.is_none()) options.*member = std::make_shared<Caller>(std::move(function));
+}
+
 void check_values(const BoostingSet& set, const BoostingOptions& options) {
   const DatasetView& data = set.data;
   require(data.n_rows > 0 && data.n_features > 0, "[boost] empty data");
   require(data.n_rows < (size_t{1} << 30), "[boost] too many rows");
   require(options.n_outputs >= 1, "[boost] n_outputs");
   require(options.max_bins >= 2 && options.max_bins <= 255, "[boost] max_bins");
-  const bool may_have_many = options.loss == LossKind::multinomial ||
-                             options.loss == LossKind::quantile || options.loss == LossKind::user;
-  require(may_have_many || options.n_outputs == 1, "[boost] n_outputs");
-  const auto n_quantiles = static_cast<int32_t>(options.quantiles.size());
-  require(n_quantiles == (options.loss == LossKind::quantile ? options.n_outputs : 1),
-          "[boost] number of quantiles");
-  const double n_classes = options.loss == LossKind::multinomial ? options.n_outputs : 2;
-  const bool of_classes =
-      options.loss == LossKind::log_loss || options.loss == LossKind::multinomial;
   for (size_t i = 0; i < data.n_rows; ++i) {
-    const double value = set.target.values[i];
-    require(std::isfinite(value), "[boost] target that is not finite");
-    require(!of_classes || (value >= 0.0 && value < n_classes && value == std::floor(value)),
-            "[boost] class out of range");
     const double weight = set.target.weight(i);
     require(weight >= 0.0 && std::isfinite(weight), "[boost] weight that is negative or infinite");
   }
@@ -127,61 +126,95 @@ nb::dict to_dict(BoostingResult&& result) {
   return all;
 }
 
-// Samplers of these kinds ask for the shape of the table only.
-bool draws_without_data(FamilyKind kind) {
-  return kind == FamilyKind::axis || kind == FamilyKind::signs || kind == FamilyKind::combination;
-}
+// The arrays of a fit, kept alive and checked against each other.
+class BoostingData {
+ public:
+  BoostingData(Matrix X, Vector<int32_t> levels, Vector<float> medians, Vector<uint8_t> has_nan,
+               Vector<double> target, std::optional<Vector<double>> weights,
+               std::optional<Vector<uint8_t>> roles, std::optional<Vector<double>> baseline,
+               std::optional<Vector<double>> raw_before, std::optional<Scaler> scaler,
+               std::optional<Room> feature_room, std::optional<Room> direction_room)
+      : X_(X),
+        levels_(levels),
+        medians_(medians),
+        has_nan_(has_nan),
+        target_(target),
+        weights_(weights),
+        roles_(roles),
+        baseline_(baseline),
+        raw_before_(raw_before),
+        scaler_(std::move(scaler)),
+        feature_room_(feature_room),
+        direction_room_(direction_room) {
+    const size_t n = X.shape(0), p = X.shape(1);
+    by_column_ = (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
+    require(by_column_ || (X.stride(1) == 1 && X.stride(0) == static_cast<int64_t>(p)),
+            "[boost] X must be contiguous");
+    for (size_t f = 0; !is_ready() && f < p; ++f)
+      require(levels(f) == 0, "[boost] nominal columns of a table by rows");
+    require(!scaler_ || scaler_->n_features() == p, "[boost] features of the scaler");
+    require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
+            "[boost] levels, medians and has_nan need one entry per feature");
+    require(target.shape(0) == n && (!weights || weights->shape(0) == n) &&
+                (!roles || roles->shape(0) == n),
+            "[boost] target, weights and roles need one entry per row");
+  }
 
-nb::dict boost_trees(Matrix X, Vector<int32_t> levels, Vector<float> medians,
-                     Vector<uint8_t> has_nan, Vector<double> target,
-                     std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
-                     std::optional<Vector<double>> baseline,
-                     std::optional<Vector<double>> raw_before, const Options& options,
-                     const BoostingOptions& boosting, int n_threads, nb::object progress,
-                     nb::object user_loss, nb::object scorer, std::optional<Room> feature_room,
-                     std::optional<Room> direction_room, const Scaler* scaler) {
-  const size_t n = X.shape(0), p = X.shape(1);
-  const bool by_column =
-      (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
-  require(by_column || (X.stride(1) == 1 && X.stride(0) == static_cast<int64_t>(p)),
-          "[boost] X must be contiguous");
-  const bool is_ready = by_column && !scaler;
-  for (size_t f = 0; !is_ready && f < p; ++f)
-    require(levels(f) == 0, "[boost] nominal columns of a table by rows");
-  for (const Family& family : options.families)
-    require(is_ready || draws_without_data(family.kind), "[boost] directions of a table by rows");
-  require(!scaler || scaler->n_features() == p, "[boost] features of the scaler");
-  const auto n_outputs = static_cast<size_t>(boosting.n_outputs);
-  require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
-          "[boost] levels, medians and has_nan need one entry per feature");
-  require(target.shape(0) == n && (!weights || weights->shape(0) == n) &&
-              (!roles || roles->shape(0) == n),
-          "[boost] target, weights and roles need one entry per row");
-  require(!baseline || baseline->shape(0) == n_outputs, "[boost] length of baseline");
-  require(!raw_before || raw_before->shape(0) == n * n_outputs, "[boost] length of raw_before");
-  require((boosting.loss == LossKind::user) == !user_loss.is_none() &&
-              (user_loss.is_none() || baseline),
-          "[boost] a user's loss comes with a function and a baseline");
-  require(scorer.is_none() || roles, "[boost] a scorer needs validation rows");
-  const bool has_scorer = !scorer.is_none();
-  const PythonLoss source(std::move(user_loss), n_outputs);
-  const PythonScorer measure(std::move(scorer));
+  // Whether trees can be grown on X as it is: column after column, and scaled.
+  bool is_ready() const { return by_column_ && !scaler_; }
+  DatasetView data() const {
+    return DatasetView(is_ready() ? X_.data() : nullptr, X_.shape(0),
+                       static_cast<int32_t>(X_.shape(1)), levels_.data(), medians_.data(),
+                       has_nan_.data());
+  }
+  BoostingSet set(const DatasetView& data, const BoostingOptions& options) const {
+    const auto n_outputs = static_cast<size_t>(options.n_outputs);
+    require(!baseline_ || baseline_->shape(0) == n_outputs, "[boost] length of baseline");
+    require(!raw_before_ || raw_before_->shape(0) == data.n_rows * n_outputs,
+            "[boost] length of raw_before");
+    require((options.loss == "user") == (options.user_loss != nullptr) &&
+                (!options.user_loss || baseline_),
+            "[boost] a user's loss comes with a function and a baseline");
+    require(!options.scorer || roles_, "[boost] a scorer needs validation rows");
+    BoostingSet set{data, {target_.data(), weights_ ? weights_->data() : nullptr}};
+    if (roles_) set.roles = roles_->data();
+    if (baseline_) set.baseline = baseline_->data();
+    if (raw_before_) set.raw_before = raw_before_->data();
+    const size_t n = X_.shape(0), p = X_.shape(1);
+    if (!is_ready())
+      set.table = TableValues{X_.data(), by_column_ ? 1 : p, by_column_ ? n : 1,
+                              scaler_ ? &*scaler_ : nullptr};
+    if (feature_room_) set.feature_room = {feature_room_->data(), feature_room_->size()};
+    if (direction_room_) set.direction_room = {direction_room_->data(), direction_room_->size()};
+    return set;
+  }
+
+ private:
+  Matrix X_;
+  Vector<int32_t> levels_;
+  Vector<float> medians_;
+  Vector<uint8_t> has_nan_;
+  Vector<double> target_;
+  std::optional<Vector<double>> weights_;
+  std::optional<Vector<uint8_t>> roles_;
+  std::optional<Vector<double>> baseline_, raw_before_;
+  std::optional<Scaler> scaler_;
+  std::optional<Room> feature_room_, direction_room_;
+  bool by_column_ = false;
+};
+
+nb::dict boost_trees(const BoostingData& arrays, const Options& options,
+                     const BoostingOptions& boosting, int n_threads, nb::object progress) {
+  for (const auto& family : options.families)
+    require(arrays.is_ready() || family->needs_no_values(),
+            "[boost] directions of a table by rows");
   Reporter reporter(std::move(progress));
   const Options trees = options;
   const BoostingOptions settings = boosting;
   std::optional<BoostingResult> result;
   run_cancellable(reporter, [&] {
-    const DatasetView data(is_ready ? X.data() : nullptr, n, static_cast<int32_t>(p), levels.data(),
-                           medians.data(), has_nan.data());
-    BoostingSet set{data, {target.data(), weights ? weights->data() : nullptr}};
-    if (roles) set.roles = roles->data();
-    if (baseline) set.baseline = baseline->data();
-    if (raw_before) set.raw_before = raw_before->data();
-    if (settings.loss == LossKind::user) set.user_loss = &source;
-    if (has_scorer) set.scorer = &measure;
-    if (!is_ready) set.table = TableValues{X.data(), by_column ? 1 : p, by_column ? n : 1, scaler};
-    if (feature_room) set.feature_room = {feature_room->data(), feature_room->size()};
-    if (direction_room) set.direction_room = {direction_room->data(), direction_room->size()};
+    const DatasetView data = arrays.data();
+    const BoostingSet set = arrays.set(data, settings);
     check_values(set, settings);
     result = boost(set, settings, trees, n_threads,
                    [&reporter](size_t done, double loss) { return reporter(done, loss); });
@@ -205,10 +238,10 @@ void bind_boosting(nb::module_& m) {
         return to_numpy(std::move(result));
       },
       nb::arg("x").noconvert());
-  nb::class_<BoostingOptions> options(m, "BoostingOptions");
-  options.def(nb::init<>());
-  def_enum(options, "loss", &BoostingOptions::loss, kLosses);
-  options.def_rw("quantiles", &BoostingOptions::quantiles)
+  nb::class_<BoostingOptions>(m, "BoostingOptions")
+      .def(nb::init<>())
+      .def_rw("loss", &BoostingOptions::loss)
+      .def_rw("quantiles", &BoostingOptions::quantiles)
       .def_rw("n_outputs", &BoostingOptions::n_outputs)
       .def_rw("learning_rate", &BoostingOptions::learning_rate)
       .def_rw("max_iter", &BoostingOptions::max_iter)
@@ -222,15 +255,26 @@ void bind_boosting(nb::module_& m) {
       .def_rw("max_bins", &BoostingOptions::max_bins)
       .def_rw("n_iter_no_change", &BoostingOptions::n_iter_no_change)
       .def_rw("tol", &BoostingOptions::tol)
-      .def_rw("first_iter", &BoostingOptions::first_iter);
-  m.def("boost", &boost_trees, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
-        nb::arg("target").noconvert(), nb::arg("weights").noconvert().none(),
-        nb::arg("roles").noconvert().none(), nb::arg("baseline").noconvert().none(),
-        nb::arg("raw_before").noconvert().none(), nb::arg("options"), nb::arg("boosting"),
-        nb::arg("n_threads"), nb::arg("progress").none(), nb::arg("user_loss").none(),
-        nb::arg("scorer").none() = nb::none(),
-        nb::arg("feature_room").noconvert().none() = nb::none(),
-        nb::arg("direction_room").noconvert().none() = nb::none(),
-        nb::arg("scaler").none() = nb::none());
+      .def_rw("first_iter", &BoostingOptions::first_iter)
+      .def_prop_rw("user_loss", get_function<&BoostingOptions::user_loss, PythonLoss>,
+                   set_function<&BoostingOptions::user_loss, PythonLoss>,
+                   nb::for_setter(nb::arg("function").none()))
+      .def_prop_rw("scorer", get_function<&BoostingOptions::scorer, PythonScorer>,
+                   set_function<&BoostingOptions::scorer, PythonScorer>,
+                   nb::for_setter(nb::arg("function").none()));
+  using OptionalRoom = std::optional<Room>;
+  using OptionalNumbers = std::optional<Vector<double>>;
+  nb::class_<BoostingData>(m, "BoostingData")
+      .def(nb::init<Matrix, Vector<int32_t>, Vector<float>, Vector<uint8_t>, Vector<double>,
+                    OptionalNumbers, std::optional<Vector<uint8_t>>, OptionalNumbers,
+                    OptionalNumbers, std::optional<Scaler>, OptionalRoom, OptionalRoom>(),
+           nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+           nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
+           nb::arg("target").noconvert(), nb::arg("weights").noconvert() = nb::none(),
+           nb::arg("roles").noconvert() = nb::none(), nb::arg("baseline").noconvert() = nb::none(),
+           nb::arg("raw_before").noconvert() = nb::none(), nb::arg("scaler") = nb::none(),
+           nb::arg("feature_room").noconvert() = nb::none(),
+           nb::arg("direction_room").noconvert() = nb::none());
+  m.def("boost", &boost_trees, nb::arg("data"), nb::arg("options"), nb::arg("boosting"),
+        nb::arg("n_threads"), nb::arg("progress") = nb::none());
 }

@@ -1,17 +1,20 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/array.h>
-#include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/vector.h>
 
-#include <array>
-#include <optional>
-#include <stdexcept>
+#include <memory>
+#include <set>
 #include <string>
+#include <utility>
+#include <variant>
+#include <vector>
 
 #include "arrays.h"
 #include "bevel/options.h"
 #include "bevel/projection/candidates.h"
+#include "bevel/projection/family.h"
+#include "bevel/projection/family_settings.h"
 #include "bevel/split/kernels/kernels.h"
 #include "conversions/enum_names.h"
 #include "python_source.h"
@@ -21,95 +24,79 @@ using namespace bevel;
 
 namespace {
 
-constexpr auto kFamilies = names_of<FamilyKind>(kFamilyNames);
-constexpr auto kTunings = names_of<Tuning>(kTuningNames);
-constexpr auto kPatchWeights = names_of<PatchWeights>(kPatchWeightsNames);
 constexpr auto kCriteria = names_of<CriterionKind>(kCriterionNames);
 constexpr auto kThresholds = names_of<ThresholdRule>(kThresholdRuleNames);
 constexpr auto kSearches = names_of<SplitSearch>(kSplitSearchNames);
 constexpr auto kGrowths = names_of<Growth>(kGrowthNames);
 
-std::shared_ptr<const Candidates> read_pool(const nb::tuple& arrays) {
-  const auto offset = nb::cast<Vector<uint32_t>>(arrays[0], false);
-  const auto index = nb::cast<Vector<int32_t>>(arrays[1], false);
-  const auto weight = nb::cast<Vector<float>>(arrays[2], false);
-  auto pool = std::make_shared<Candidates>();
-  pool->offset.assign(offset.data(), offset.data() + offset.shape(0));
-  pool->index.assign(index.data(), index.data() + index.shape(0));
-  pool->weight.assign(weight.data(), weight.data() + weight.shape(0));
-  return pool;
-}
+// The settings of a family as keyword arguments.
+class KeywordSettings : public FamilySettings {
+ public:
+  explicit KeywordSettings(const nb::kwargs& given) : given_(given) {}
+
+  void read(const char* name, SettingTarget target) override {
+    read_.insert(name);
+    if (!given_.contains(name)) return;
+    const nb::object value = given_[name];
+    try {
+      std::visit([&](auto* place) { take(value, *place); }, target);
+    } catch (const nb::cast_error&) {
+      throw nb::type_error((std::string("[Family] type of the setting ") + name).c_str());
+    }
+  }
+  // Throws if a setting was given that the family has not read.
+  void check_names() const {
+    for (const auto& [key, value] : given_) {
+      const auto name = nb::cast<std::string>(key);
+      if (!read_.contains(name)) throw nb::type_error(("[Family] no setting " + name).c_str());
+    }
+  }
+
+ private:
+  template <class T>
+  static void take(const nb::object& value, T& place) {
+    place = nb::cast<T>(value);
+  }
+  static void take(const nb::object& value, std::shared_ptr<const DirectionSource>& place) {
+    place = make_python_source(value);
+  }
+  // Offsets, indices and weights.
+  static void take(const nb::object& value, std::shared_ptr<const Candidates>& place) {
+    const auto arrays = nb::cast<nb::tuple>(value);
+    const auto offset = nb::cast<Vector<uint32_t>>(arrays[0], false);
+    const auto index = nb::cast<Vector<int32_t>>(arrays[1], false);
+    const auto weight = nb::cast<Vector<float>>(arrays[2], false);
+    auto directions = std::make_shared<Candidates>();
+    directions->offset.assign(offset.data(), offset.data() + offset.shape(0));
+    directions->index.assign(index.data(), index.data() + index.shape(0));
+    directions->weight.assign(weight.data(), weight.data() + weight.shape(0));
+    place = std::move(directions);
+  }
+
+  const nb::kwargs& given_;
+  std::set<std::string> read_;
+};
+
+// A family of directions as Python holds it.
+struct NamedFamily {
+  std::shared_ptr<const Family> family;
+};
 
 }  // namespace
 
 void bind_options(nb::module_& m) {
-  nb::class_<Patch> patch(m, "Patch");
-  patch.def(
-      "__init__",
-      [](Patch* self, const std::vector<std::array<int32_t, 4>>& axes, int32_t n_channels,
-         int32_t channel_stride, bool one_channel, const std::string& weights, bool shuffle,
-         bool wrap, bool inside) {
-        new (self)
-            Patch{{},      n_channels, channel_stride, one_channel, kPatchWeights.parse(weights),
-                  shuffle, wrap,       inside};
-        for (auto [length, stride, shortest, longest] : axes)
-          self->axes.push_back({length, stride, shortest, longest});
-      },
-      nb::arg("axes"), nb::arg("n_channels") = 1, nb::arg("channel_stride") = 1,
-      nb::arg("one_channel") = false, nb::arg("weights") = "signs", nb::arg("shuffle") = false,
-      nb::arg("wrap") = false, nb::arg("inside") = false);
-
-  nb::class_<ModelSettings> model(m, "ModelSettings");
-  model.def(
-      "__init__",
-      [](ModelSettings* self, std::vector<double> alphas, const std::string& tune,
-         bool parent_when_exhausted, int32_t n_steps, int32_t n_components, bool bootstrap,
-         bool record) {
-        new (self) ModelSettings{std::move(alphas),
-                                 kTunings.parse(tune),
-                                 parent_when_exhausted,
-                                 n_steps,
-                                 n_components,
-                                 bootstrap,
-                                 record};
-      },
-      nb::arg("alphas"), nb::arg("tune") = "none", nb::arg("parent_when_exhausted") = false,
-      nb::arg("n_steps") = 0, nb::arg("n_components") = 0, nb::arg("bootstrap") = false,
-      nb::arg("record") = false);
-
-  nb::class_<Family> family(m, "Family");
-  family.def(
-      "__init__",
-      [](Family* self, const std::string& kind, int32_t n_draws, int64_t n_nonzeros, bool flip,
-         bool per_node, int32_t n_rotations, double share, std::optional<Patch> patch,
-         std::optional<ModelSettings> model, nb::object source, nb::object pool,
-         std::vector<int32_t> rotation_of_tree, bool direct) {
-        new (self) Family{kFamilies.parse(kind),
-                          n_draws,
-                          n_nonzeros,
-                          flip,
-                          per_node,
-                          n_rotations,
-                          share,
-                          patch.value_or(Patch{}),
-                          model.value_or(ModelSettings{}),
-                          source.is_none() ? nullptr : make_python_source(std::move(source)),
-                          pool.is_none() ? nullptr : read_pool(nb::cast<nb::tuple>(pool)),
-                          std::move(rotation_of_tree),
-                          direct};
-      },
-      nb::arg("kind"), nb::arg("n_draws"), nb::arg("n_nonzeros") = 0, nb::arg("flip") = false,
-      nb::arg("per_node") = false, nb::arg("n_rotations") = 1, nb::arg("share") = 1.0,
-      nb::arg("patch") = nb::none(), nb::arg("model") = nb::none(), nb::arg("source") = nb::none(),
-      nb::arg("pool") = nb::none(), nb::arg("rotation_of_tree") = std::vector<int32_t>{},
-      nb::arg("direct") = false);
-  family.def_prop_ro("kind", [](const Family& f) { return kFamilies.name(f.kind); });
-  family.def_ro("n_draws", &Family::n_draws);
-  family.def_ro("n_nonzeros", &Family::n_nonzeros);
-  family.def_ro("flip", &Family::flip);
-  family.def_ro("per_node", &Family::per_node);
-  family.def_ro("n_rotations", &Family::n_rotations);
-  family.def_ro("share", &Family::share);
+  nb::class_<NamedFamily>(m, "Family")
+      .def(
+          "__init__",
+          [](NamedFamily* self, const std::string& kind, int32_t n_draws, int64_t n_nonzeros,
+             const nb::kwargs& settings) {
+            KeywordSettings given(settings);
+            auto family = make_family(kind, {n_draws, n_nonzeros}, given);
+            given.check_names();
+            new (self) NamedFamily{std::move(family)};
+          },
+          nb::arg("kind"), nb::arg("n_draws"), nb::arg("n_nonzeros") = 0, nb::arg("settings"))
+      .def_prop_ro("n_draws", [](const NamedFamily& self) { return self.family->n_draws; });
 
   nb::class_<Options> options(m, "Options");
   options.def(nb::init<>());
@@ -128,7 +115,17 @@ void bind_options(nb::module_& m) {
       .def_rw("bag_size", &Options::bag_size)
       .def_rw("replace", &Options::replace)
       .def_rw("balanced_subsample", &Options::balanced_subsample)
-      .def_rw("families", &Options::families)
+      .def_prop_rw(
+          "families",
+          [](const Options& o) {
+            std::vector<NamedFamily> families;
+            for (const auto& family : o.families) families.push_back({family});
+            return families;
+          },
+          [](Options& o, const std::vector<NamedFamily>& families) {
+            o.families.clear();
+            for (const NamedFamily& each : families) o.families.push_back(each.family);
+          })
       .def_prop_rw(
           "monotone", [](const Options& o) { return o.constraints.monotone; },
           [](Options& o, std::vector<int8_t> values) {

@@ -10,6 +10,7 @@
 #include "arrays.h"
 #include "bevel/forest/bag.h"
 #include "bevel/forest/forest_trainer.h"
+#include "bevel/projection/family.h"
 #include "bevel/projection/sampler.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/support/check.h"
@@ -25,34 +26,6 @@ nb::dict to_dict(FlatForest&& forest) {
     arrays[field.name] = to_numpy(std::move(array));
   });
   return arrays;
-}
-
-void check_patch(const Patch& patch, const DatasetView& data) {
-  int64_t last = (patch.n_channels - 1) * static_cast<int64_t>(patch.channel_stride);
-  for (const PatchAxis& axis : patch.axes) {
-    require(1 <= axis.shortest && axis.shortest <= axis.longest && axis.longest <= axis.length,
-            "[train] size of a patch");
-    last += (axis.length - 1) * static_cast<int64_t>(axis.stride);
-  }
-  require(!patch.axes.empty() && last < data.n_features && data.categorical.empty(),
-          "[train] patches do not fit the features");
-}
-
-// Given rotations have an axis for each numeric feature, and each tree has one of them.
-void check_rotations(const Family& family, const DatasetView& data,
-                     std::span<const uint64_t> trees) {
-  const size_t n_axes = data.numeric.size();
-  require(n_axes > 0 && family.pool->size() % n_axes == 0 && !family.per_node,
-          "[train] axes of given rotations");
-  for (int32_t feature : family.pool->index)
-    require(0 <= feature && static_cast<size_t>(feature) < n_axes,
-            "[train] feature of a given rotation");
-  for (uint64_t tree : trees) {
-    require(tree < family.rotation_of_tree.size(), "[train] a tree without a rotation");
-    const int32_t rotation = family.rotation_of_tree[tree];
-    require(0 <= rotation && static_cast<size_t>(rotation) < family.pool->size() / n_axes,
-            "[train] rotation of a tree");
-  }
 }
 
 void check_weights(std::span<const double> weights) {
@@ -114,10 +87,7 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
   require(options.bag_size >= 0 && options.bag_size < (int64_t{1} << 31), "[train] bag_size");
   require(options.replace || options.bag_size <= static_cast<int64_t>(data.n_rows),
           "[train] bag_size above the number of rows without replacement");
-  for (const Family& family : options.families) {
-    if (family.kind == FamilyKind::patches) check_patch(family.patch, data);
-    if (family.kind == FamilyKind::rotation && family.pool) check_rotations(family, data, trees);
-  }
+  for (const auto& family : options.families) family->check(data, trees);
   check_targets(t);
   require(t.labels || !options.balanced_subsample, "[train] balanced bags without classes");
   if (t.times) check_times(t);
@@ -130,52 +100,76 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
     }
 }
 
-// The arrays of a training set, kept alive and checked against each other.
-class TrainingArrays {
+// Right-censored times of rows in their order.
+class SurvivalTimes {
  public:
-  TrainingArrays(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
-                 std::optional<Vector<uint8_t>> has_nan, nb::object target, int32_t n_classes,
-                 std::optional<Vector<double>> weights,
-                 std::optional<Vector<int32_t>> output_classes = std::nullopt,
-                 std::optional<nb::tuple> survival = std::nullopt)
+  SurvivalTimes(Vector<uint32_t> rank, Vector<uint8_t> event, Vector<uint32_t> row, int32_t n_times,
+                std::optional<Vector<uint32_t>> entry, size_t n_causes)
+      : rank_(rank),
+        event_(event),
+        row_(row),
+        n_times_(n_times),
+        entry_(entry),
+        n_causes_(n_causes) {
+    const size_t n = rank.shape(0);
+    require(event.shape(0) == n && row.shape(0) == n && (!entry || entry->shape(0) == n),
+            "[train] length of the survival times");
+    require(n_times > 0, "[train] no event times");
+    require(n_causes >= 1 && n_causes <= 255, "[train] number of causes");
+    require(static_cast<size_t>(n_times) * n_causes < (size_t{1} << 31),
+            "[train] too many event times");
+  }
+
+  size_t n_rows() const { return rank_.shape(0); }
+  void assign_to(TrainingSet& training) const {
+    training.times = rank_.data();
+    training.events = event_.data();
+    training.bag_row = row_.data();
+    training.n_times = n_times_;
+    training.entries = entry_ ? entry_->data() : nullptr;
+    training.n_causes = n_causes_;
+  }
+
+ private:
+  Vector<uint32_t> rank_;
+  Vector<uint8_t> event_;
+  Vector<uint32_t> row_;
+  int32_t n_times_;
+  std::optional<Vector<uint32_t>> entry_;
+  size_t n_causes_;
+};
+
+// The arrays of a training set, kept alive and checked against each other.
+class TrainingData {
+ public:
+  TrainingData(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+               std::optional<Vector<uint8_t>> has_nan, std::optional<Vector<double>> weights,
+               int32_t n_classes, std::optional<Vector<int32_t>> labels,
+               std::optional<Vector<double>> targets, std::optional<Vector<int32_t>> output_classes,
+               std::optional<SurvivalTimes> survival)
       : X_(X),
         levels_(levels),
         medians_(medians),
         has_nan_(has_nan),
-        n_classes_(n_classes),
         weights_(weights),
-        output_classes_(output_classes) {
+        n_classes_(n_classes),
+        labels_(labels),
+        targets_(targets),
+        output_classes_(output_classes),
+        survival_(survival) {
     const size_t n = X.shape(0), n_outputs = output_classes ? output_classes->shape(0) : 1;
     require(!output_classes || n_outputs > 1, "[train] one output has no list of outputs");
     require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
                 (!has_nan || has_nan->shape(0) == X.shape(1)),
             "[train] levels, medians and has_nan need one entry per feature");
-    if (survival) {
-      times_ = nb::cast<Vector<uint32_t>>((*survival)[0], false);
-      events_ = nb::cast<Vector<uint8_t>>((*survival)[1], false);
-      bag_rows_ = nb::cast<Vector<uint32_t>>((*survival)[2], false);
-      n_times_ = nb::cast<int32_t>((*survival)[3]);
-      require(times_.shape(0) == n && events_.shape(0) == n && bag_rows_.shape(0) == n,
-              "[train] length of the survival times");
-      if (!(*survival)[4].is_none()) {
-        entries_ = nb::cast<Vector<uint32_t>>((*survival)[4], false);
-        require(entries_.shape(0) == n, "[train] length of the entries");
-        has_entries_ = true;
-      }
-      n_causes_ = nb::cast<size_t>((*survival)[5]);
-      require(n_causes_ >= 1 && n_causes_ <= 255, "[train] number of causes");
-      require(static_cast<size_t>(n_times_) * n_causes_ < (size_t{1} << 31),
-              "[train] too many event times");
-      require(!weights || weights->shape(0) == n, "[train] length of weights");
-      return;
-    }
-    if (n_classes > 0)
-      labels_ = nb::cast<Vector<int32_t>>(target, false);
-    else
-      targets_ = nb::cast<Vector<double>>(target, false);
-    require((n_classes > 0 ? labels_.shape(0) : targets_.shape(0)) == n * n_outputs,
-            "[train] length of target");
     require(!weights || weights->shape(0) == n, "[train] length of weights");
+    require(int{labels.has_value()} + int{targets.has_value()} + int{survival.has_value()} == 1,
+            "[train] either labels, targets or survival times");
+    require(labels.has_value() == (n_classes > 0), "[train] labels come with their classes");
+    require((!labels || labels->shape(0) == n * n_outputs) &&
+                (!targets || targets->shape(0) == n * n_outputs),
+            "[train] length of target");
+    require(!survival || survival->n_rows() == n, "[train] length of the survival times");
   }
 
   DatasetView data() const {
@@ -186,18 +180,10 @@ class TrainingArrays {
     TrainingSet training{data};
     training.n_classes = n_classes_;
     training.weights = weights_ ? weights_->data() : nullptr;
-    if (n_times_ > 0) {
-      training.times = times_.data();
-      training.events = events_.data();
-      training.bag_row = bag_rows_.data();
-      training.n_times = n_times_;
-      training.entries = has_entries_ ? entries_.data() : nullptr;
-      training.n_causes = n_causes_;
-      return training;
-    }
-    training.labels = n_classes_ > 0 ? labels_.data() : nullptr;
-    training.targets = n_classes_ > 0 ? nullptr : targets_.data();
+    training.labels = labels_ ? labels_->data() : nullptr;
+    training.targets = targets_ ? targets_->data() : nullptr;
     if (output_classes_) training.output_classes = as_span(*output_classes_);
+    if (survival_) survival_->assign_to(training);
     return training;
   }
 
@@ -206,35 +192,24 @@ class TrainingArrays {
   Vector<int32_t> levels_;
   Vector<float> medians_;
   std::optional<Vector<uint8_t>> has_nan_;
-  int32_t n_classes_;
   std::optional<Vector<double>> weights_;
+  int32_t n_classes_;
+  std::optional<Vector<int32_t>> labels_;
+  std::optional<Vector<double>> targets_;
   std::optional<Vector<int32_t>> output_classes_;
-  Vector<int32_t> labels_;
-  Vector<double> targets_;
-  Vector<uint32_t> times_, bag_rows_, entries_;
-  Vector<uint8_t> events_;
-  int32_t n_times_ = 0;
-  bool has_entries_ = false;
-  size_t n_causes_ = 1;
+  std::optional<SurvivalTimes> survival_;
 };
 
-nb::dict train_forest(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
-                      Vector<uint8_t> has_nan, nb::object target, int32_t n_classes,
-                      std::optional<Vector<double>> weights, const Options& options,
-                      Vector<uint64_t> trees, int n_threads, nb::object progress,
-                      std::optional<Vector<int32_t>> output_classes,
-                      std::optional<nb::tuple> survival) {
-  const TrainingArrays arrays(X, levels, medians, has_nan, std::move(target), n_classes, weights,
-                              output_classes, std::move(survival));
+nb::dict train_forest(const TrainingData& arrays, const Options& options, Vector<uint64_t> trees,
+                      int n_threads, nb::object progress) {
   Reporter reporter(std::move(progress));
   const Options copy = options;
-  const std::span<const uint64_t> numbers(trees.data(), trees.shape(0));
   std::optional<FlatForest> forest;
   run_cancellable(reporter, [&] {
     const DatasetView data = arrays.data();
     const TrainingSet training = arrays.training(data);
-    check_shapes(training, copy, numbers);
-    forest = train(training, copy, numbers, n_threads,
+    check_shapes(training, copy, as_span(trees));
+    forest = train(training, copy, as_span(trees), n_threads,
                    [&reporter](size_t done) { return reporter(done); });
   });
   return to_dict(std::move(*forest));
@@ -283,11 +258,7 @@ nb::tuple forest_axes(const Options& options, Vector<int32_t> levels) {
 }
 
 // Axes of a tree and directions that its root draws, for any family.
-nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
-                      nb::object target, int32_t n_classes, std::optional<Vector<double>> weights,
-                      const Options& options, uint64_t tree) {
-  const TrainingArrays arrays(X, levels, medians, std::nullopt, std::move(target), n_classes,
-                              weights);
+nb::tuple sample_tree(const TrainingData& arrays, const Options& options, uint64_t tree) {
   const DatasetView data = arrays.data();
   const TrainingSet training = arrays.training(data);
   check_shapes(training, options, {&tree, 1});
@@ -296,7 +267,7 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
   row_data.tree = tree;
   row_data.labels = training.labels;
   row_data.targets = training.targets;
-  row_data.n_classes = n_classes;
+  row_data.n_classes = training.n_classes;
   row_data.weights = training.weights;
   row_data.multiplicity = multiplicity.data();
   std::vector<uint32_t> rows, outside;
@@ -316,11 +287,24 @@ nb::tuple sample_tree(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medi
 }  // namespace
 
 void bind_trainer(nb::module_& m) {
-  m.def("train", &train_forest, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(), nb::arg("target").none(),
-        nb::arg("n_classes"), nb::arg("weights").noconvert().none(), nb::arg("options"),
-        nb::arg("trees").noconvert(), nb::arg("n_threads"), nb::arg("progress").none(),
-        nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none());
+  nb::class_<SurvivalTimes>(m, "SurvivalTimes")
+      .def(nb::init<Vector<uint32_t>, Vector<uint8_t>, Vector<uint32_t>, int32_t,
+                    std::optional<Vector<uint32_t>>, size_t>(),
+           nb::kw_only(), nb::arg("rank").noconvert(), nb::arg("event").noconvert(),
+           nb::arg("row").noconvert(), nb::arg("n_times"),
+           nb::arg("entry").noconvert() = nb::none(), nb::arg("n_causes") = 1);
+  nb::class_<TrainingData>(m, "TrainingData")
+      .def(nb::init<ColumnMatrix, Vector<int32_t>, Vector<float>, std::optional<Vector<uint8_t>>,
+                    std::optional<Vector<double>>, int32_t, std::optional<Vector<int32_t>>,
+                    std::optional<Vector<double>>, std::optional<Vector<int32_t>>,
+                    std::optional<SurvivalTimes>>(),
+           nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
+           nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert() = nb::none(),
+           nb::arg("weights").noconvert() = nb::none(), nb::arg("n_classes") = 0,
+           nb::arg("labels").noconvert() = nb::none(), nb::arg("targets").noconvert() = nb::none(),
+           nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none());
+  m.def("train", &train_forest, nb::arg("data"), nb::arg("options"), nb::arg("trees").noconvert(),
+        nb::arg("n_threads"), nb::arg("progress") = nb::none());
   m.def(
       "bag",
       [](const Options& options, size_t n_rows, uint64_t tree,
@@ -330,9 +314,7 @@ void bind_trainer(nb::module_& m) {
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"),
       nb::arg("weights").noconvert() = nb::none());
-  m.def("sample_tree", &sample_tree, nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-        nb::arg("medians").noconvert(), nb::arg("target"), nb::arg("n_classes"),
-        nb::arg("weights").noconvert().none(), nb::arg("options"), nb::arg("tree"));
+  m.def("sample_tree", &sample_tree, nb::arg("data"), nb::arg("options"), nb::arg("tree"));
   m.def("forest_axes", &forest_axes, nb::arg("options"), nb::arg("levels").noconvert());
   m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),
         nb::arg("tree"));

@@ -6,7 +6,7 @@
 #include <memory>
 #include <vector>
 
-#include "bevel/options.h"
+#include "bevel/projection/family_settings.h"
 
 // function(seed, (tree, depth), X, y, weight) -> (offset, index, weight); called with the GIL from
 // whatever thread grows the node. What it raises reaches the caller of train().

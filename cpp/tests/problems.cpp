@@ -5,6 +5,8 @@
 #include <limits>
 #include <numeric>
 #include <stdexcept>
+#include <type_traits>
+#include <variant>
 
 #include "bevel/data/medians.h"
 #include "bevel/forest/forest_trainer.h"
@@ -28,6 +30,24 @@ double target_of(const Table& table, size_t row) {
   return table.at(row, 0) + table.at(row, 2) * table.at(row, 3) + table.at(row, 1) / 8.0f +
          (table.at(row, 5) == 2.0f ? 1.0 : 0.0);
 }
+
+class GivenSettings : public FamilySettings {
+ public:
+  explicit GivenSettings(const Settings& settings) : settings_(settings) {}
+
+  void read(const char* name, SettingTarget target) override {
+    const auto found = settings_.find(name);
+    if (found == settings_.end()) return;
+    std::visit(
+        [&](auto* value) {
+          *value = std::any_cast<std::remove_pointer_t<decltype(value)>>(found->second);
+        },
+        target);
+  }
+
+ private:
+  const Settings& settings_;
+};
 
 }  // namespace
 
@@ -63,19 +83,17 @@ Problem make_problem(size_t n_rows, int32_t n_classes) {
   return problem;
 }
 
-Family family(FamilyKind kind, int32_t n_draws, int64_t n_nonzeros) {
-  Family family;
-  family.kind = kind;
-  family.n_draws = n_draws;
-  family.n_nonzeros = n_nonzeros;
-  return family;
+std::shared_ptr<const Family> family(const std::string& name, int32_t n_draws, int64_t n_nonzeros,
+                                     const Settings& settings) {
+  GivenSettings given(settings);
+  return make_family(name, {n_draws, n_nonzeros}, given);
 }
 
 Options default_options(const Problem& problem) {
   Options options;
   options.criterion = problem.n_classes ? CriterionKind::gini : CriterionKind::squared_error;
   options.bag_size = static_cast<int64_t>(problem.table.n_rows);
-  options.families = {family(FamilyKind::signs, 4, 8), family(FamilyKind::categorical, 1, 0)};
+  options.families = {family("signs", 4, 8), family("categorical", 1, 0)};
   return options;
 }
 

@@ -2,15 +2,20 @@
 // are those of the core.
 #pragma once
 
+#include <any>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <map>
+#include <memory>
+#include <string>
 #include <vector>
 
 #include "bevel/data/dataset_view.h"
 #include "bevel/forest/flat_forest.h"
 #include "bevel/options.h"
 #include "bevel/predict/forest_arrays.h"
+#include "bevel/projection/family.h"
 
 namespace bevel::tests {
 
@@ -54,7 +59,10 @@ struct Problem {
 // numeric one of noise, and one with five levels. The target depends on a sum and on a level.
 Problem make_problem(size_t n_rows, int32_t n_classes);
 
-Family family(FamilyKind kind, int32_t n_draws, int64_t n_nonzeros);
+// A family of directions; settings are by name, of exactly the types that the family reads.
+using Settings = std::map<std::string, std::any>;
+std::shared_ptr<const Family> family(const std::string& name, int32_t n_draws, int64_t n_nonzeros,
+                                     const Settings& settings = {});
 
 // n_trees trees of seed 0, by default bootstrapped and on sparse signs and levels.
 Options default_options(const Problem& problem);

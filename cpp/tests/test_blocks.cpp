@@ -295,7 +295,7 @@ TEST_CASE("a forest is the same for any blocks, threads and size of a request") 
     for (const bool rotates : {false, true}) {
       const Problem problem = make_problem(600, n_classes);
       Options options = default_options(problem);
-      if (rotates) options.families.push_back(family(FamilyKind::rotation, 3, 3));
+      if (rotates) options.families.push_back(family("rotation", 3, 3));
       BlockForest one(problem, options, {600});
       const FlatForest forest = one.grow(50, 1 << 20, 1);
       CHECK(one.n_requests > 2);
@@ -310,7 +310,7 @@ TEST_CASE("a tree over blocks has the rotation that the ordinary trainer draws f
   const Problem problem = make_problem(600, 2);
   Options options = default_options(problem);
   options.bag_size = 0;
-  options.families = {family(FamilyKind::rotation, 5, 5)};
+  options.families = {family("rotation", 5, 5)};
   const FlatForest ordinary = grow(problem, options, 3, 1);
   BlockForest gathered(problem, options, {100, 600});
   CHECK_EQ(fingerprint(gathered.grow(600, 1 << 20, 1)), fingerprint(ordinary));
@@ -329,7 +329,7 @@ TEST_CASE("a tree over blocks has the rotation that the ordinary trainer draws f
 TEST_CASE("axes become features, and one of a single feature has two entries") {
   Problem problem = make_problem(100, 2);
   Options options = default_options(problem);
-  options.families = {family(FamilyKind::rotation, 3, 3)};  // three of five features are rotated
+  options.families = {family("rotation", 3, 3)};  // three of five features are rotated
   TreeRotation rotation;
   const DatasetView data = problem.table.view();
   rotation.draw(options, data, 0);

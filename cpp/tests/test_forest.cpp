@@ -90,18 +90,22 @@ TEST_CASE("the faster search gives the forest of the exact one") {
 
 TEST_CASE("every family grows a forest, the same for 1 and 3 threads") {
   const tests::Problem problem = tests::make_problem(250, 3);
-  for (const FamilyKind kind :
-       {FamilyKind::axis, FamilyKind::combination, FamilyKind::gaussian, FamilyKind::rotation,
-        FamilyKind::multirotation, FamilyKind::principal, FamilyKind::ridge, FamilyKind::lda,
-        FamilyKind::logistic, FamilyKind::pls, FamilyKind::cca}) {
+  const tests::Settings many{{"n_rotations", 3}}, penalised{{"alpha", 1.0}, {"n_steps", 5}};
+  const tests::Settings penalties{{"alphas", std::vector<double>{0.1, 1.0, 10.0}}};
+  const std::pair<const char*, tests::Settings> families[] = {{"axis", {}},
+                                                              {"combination", {}},
+                                                              {"gaussian", {}},
+                                                              {"rotation", {}},
+                                                              {"multirotation", many},
+                                                              {"principal", {}},
+                                                              {"ridge", penalties},
+                                                              {"lda", {}},
+                                                              {"logistic", penalised},
+                                                              {"pls", {{"n_components", 2}}},
+                                                              {"cca", {}}};
+  for (const auto& [name, settings] : families) {
     Options options = tests::default_options(problem);
-    Family& family = options.families[0];
-    family = tests::family(kind, 2, 3);
-    family.n_rotations = 3;
-    family.model.alphas = {1.0};
-    family.model.n_steps = 5;
-    family.model.n_components = 2;
-    if (kind == FamilyKind::ridge) family.model.alphas = {0.1, 1.0, 10.0};
+    options.families[0] = tests::family(name, 2, 3, settings);
     const FlatForest one = tests::grow(problem, options, 3, 1);
     CHECK(one.right.size() > 3);
     CHECK_EQ(tests::fingerprint(tests::grow(problem, options, 3, 3)), tests::fingerprint(one));

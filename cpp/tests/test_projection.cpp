@@ -45,9 +45,9 @@ double determinant(std::vector<double> a, size_t m) {
   return result;
 }
 
-Candidates draw(const Family& family, const Table& table, uint64_t tree = 0) {
+Candidates draw(std::shared_ptr<const Family> family, const Table& table, uint64_t tree = 0) {
   Options options;
-  options.families = {family};
+  options.families = {std::move(family)};
   const DatasetView data = table.view();
   Stream stream(root_key(0, tree), Purpose::candidates);
   Candidates candidates;
@@ -149,7 +149,7 @@ TEST_CASE("a cell set holds what was put into it until it is emptied") {
 }
 
 TEST_CASE("axes are distinct features with weight 1") {
-  const Candidates axes = draw(tests::family(FamilyKind::axis, 5, 1), Table(1, 8));
+  const Candidates axes = draw(tests::family("axis", 5, 1), Table(1, 8));
   CHECK_EQ(axes.size(), size_t{5});
   CHECK_EQ(std::set<int32_t>(axes.index.begin(), axes.index.end()).size(), size_t{5});
   CHECK(std::all_of(axes.weight.begin(), axes.weight.end(), [](float w) { return w == 1.0f; }));
@@ -157,7 +157,7 @@ TEST_CASE("axes are distinct features with weight 1") {
 
 TEST_CASE("sparse signs throw as many entries of +1 and -1 as asked, none twice") {
   const Table table(1, 50);
-  const Candidates drawn = draw(tests::family(FamilyKind::signs, 20, 60), table);
+  const Candidates drawn = draw(tests::family("signs", 20, 60), table);
   CHECK_EQ(drawn.index.size(), size_t{60});
   for (size_t c = 0; c < drawn.size(); ++c) {
     const std::set<int32_t> features(drawn.indices(c), drawn.indices(c) + drawn.n_nonzeros(c));
@@ -168,7 +168,7 @@ TEST_CASE("sparse signs throw as many entries of +1 and -1 as asked, none twice"
 }
 
 TEST_CASE("combinations have distinct features and weights between -1 and 1") {
-  const Candidates drawn = draw(tests::family(FamilyKind::combination, 30, 3), Table(1, 6));
+  const Candidates drawn = draw(tests::family("combination", 30, 3), Table(1, 6));
   CHECK_EQ(drawn.size(), size_t{30});
   for (size_t c = 0; c < drawn.size(); ++c) {
     const std::set<int32_t> features(drawn.indices(c), drawn.indices(c) + 3);
@@ -179,10 +179,10 @@ TEST_CASE("combinations have distinct features and weights between -1 and 1") {
 }
 
 TEST_CASE("samplers draw the directions of seed 0 that they drew") {
-  const Candidates signs = draw(tests::family(FamilyKind::signs, 4, 6), Table(1, 4));
+  const Candidates signs = draw(tests::family("signs", 4, 6), Table(1, 4));
   CHECK(signs.index == std::vector<int32_t>{2, 3, 2, 0, 1, 2});
   CHECK(signs.weight == std::vector<float>{1, 1, 1, 1, -1, 1});
-  const Candidates combination = draw(tests::family(FamilyKind::combination, 2, 2), Table(1, 4));
+  const Candidates combination = draw(tests::family("combination", 2, 2), Table(1, 4));
   CHECK(combination.index == std::vector<int32_t>{0, 2, 3, 0});
   CHECK(combination.weight == std::vector<float>{0.7234076857566833f, -0.12912105023860931f,
                                                  0.06241657957434654f, -0.5558924078941345f});

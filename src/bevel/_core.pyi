@@ -11,62 +11,10 @@ class CancellationToken:
     def cancel(self) -> None: ...
     def run(self, work: Callable[[], Any]) -> Any: ...
 
-class Patch:
-    def __init__(
-        self,
-        axes: Sequence[tuple[int, int, int, int]],
-        n_channels: int = 1,
-        channel_stride: int = 1,
-        one_channel: bool = False,
-        weights: str = "signs",
-        shuffle: bool = False,
-        wrap: bool = False,
-        inside: bool = False,
-    ) -> None: ...
-
-class ModelSettings:
-    def __init__(
-        self,
-        alphas: Sequence[float],
-        tune: str = "none",
-        parent_when_exhausted: bool = False,
-        n_steps: int = 0,
-        n_components: int = 0,
-        bootstrap: bool = False,
-        record: bool = False,
-    ) -> None: ...
-
 class Family:
-    def __init__(
-        self,
-        kind: str,
-        n_draws: int,
-        n_nonzeros: int = 0,
-        flip: bool = False,
-        per_node: bool = False,
-        n_rotations: int = 1,
-        share: float = 1.0,
-        patch: Patch | None = None,
-        model: ModelSettings | None = None,
-        source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None,
-        pool: tuple[npt.NDArray[Any], ...] | None = None,
-        rotation_of_tree: Sequence[int] = (),
-        direct: bool = False,
-    ) -> None: ...
-    @property
-    def kind(self) -> str: ...
+    def __init__(self, kind: str, n_draws: int, n_nonzeros: int = 0, **settings: Any) -> None: ...
     @property
     def n_draws(self) -> int: ...
-    @property
-    def n_nonzeros(self) -> int: ...
-    @property
-    def flip(self) -> bool: ...
-    @property
-    def per_node(self) -> bool: ...
-    @property
-    def n_rotations(self) -> int: ...
-    @property
-    def share(self) -> float: ...
 
 class Options:
     criterion: str
@@ -110,44 +58,77 @@ class BoostingOptions:
     n_iter_no_change: int
     tol: float
     first_iter: int
+    # Gradients, hessians and losses from raw predictions; a score from those of validation rows.
+    user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None
+    scorer: Callable[[npt.NDArray[np.float64]], float] | None
     def __init__(self) -> None: ...
 
 def exponentials(x: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]: ...
 def code_bytes(n_columns: int) -> int: ...
+
+class BoostingData:
+    def __init__(
+        self,
+        *,
+        X: npt.NDArray[np.float32],
+        levels: npt.NDArray[np.int32],
+        medians: npt.NDArray[np.float32],
+        has_nan: npt.NDArray[np.uint8],
+        target: npt.NDArray[np.float64],
+        weights: npt.NDArray[np.float64] | None = None,
+        roles: npt.NDArray[np.uint8] | None = None,
+        baseline: npt.NDArray[np.float64] | None = None,
+        raw_before: npt.NDArray[np.float64] | None = None,
+        scaler: Scaler | None = None,
+        feature_room: npt.NDArray[np.uint8] | None = None,
+        direction_room: npt.NDArray[np.uint8] | None = None,
+    ) -> None: ...
+
 def boost(
-    X: npt.NDArray[np.float32],
-    levels: npt.NDArray[np.int32],
-    medians: npt.NDArray[np.float32],
-    has_nan: npt.NDArray[np.uint8],
-    target: npt.NDArray[np.float64],
-    weights: npt.NDArray[np.float64] | None,
-    roles: npt.NDArray[np.uint8] | None,
-    baseline: npt.NDArray[np.float64] | None,
-    raw_before: npt.NDArray[np.float64] | None,
+    data: BoostingData,
     options: Options,
     boosting: BoostingOptions,
     n_threads: int,
-    progress: Callable[[int, float], None] | None,
-    user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None,
-    scorer: Callable[[npt.NDArray[np.float64]], float] | None = None,
-    feature_room: npt.NDArray[np.uint8] | None = None,
-    direction_room: npt.NDArray[np.uint8] | None = None,
-    scaler: Scaler | None = None,
+    progress: Callable[[int, float], None] | None = None,
 ) -> dict[str, Any]: ...
+
+# Rows are in the order of their times; times are ranks of event times, events are causes, 0 for a
+# censored row, and `row` is the number of a row before it was sorted.
+class SurvivalTimes:
+    def __init__(
+        self,
+        *,
+        rank: npt.NDArray[np.uint32],
+        event: npt.NDArray[np.uint8],
+        row: npt.NDArray[np.uint32],
+        n_times: int,
+        entry: npt.NDArray[np.uint32] | None = None,
+        n_causes: int = 1,
+    ) -> None: ...
+
+# Either labels, with n_classes, or targets, or survival times.
+class TrainingData:
+    def __init__(
+        self,
+        *,
+        X: npt.NDArray[np.float32],
+        levels: npt.NDArray[np.int32],
+        medians: npt.NDArray[np.float32],
+        has_nan: npt.NDArray[np.uint8] | None = None,
+        weights: npt.NDArray[np.float64] | None = None,
+        n_classes: int = 0,
+        labels: npt.NDArray[np.int32] | None = None,
+        targets: npt.NDArray[np.float64] | None = None,
+        output_classes: npt.NDArray[np.int32] | None = None,
+        survival: SurvivalTimes | None = None,
+    ) -> None: ...
+
 def train(
-    X: npt.NDArray[np.float32],
-    levels: npt.NDArray[np.int32],
-    medians: npt.NDArray[np.float32],
-    has_nan: npt.NDArray[np.uint8],
-    target: npt.NDArray[Any] | None,
-    n_classes: int,
-    weights: npt.NDArray[np.float64] | None,
+    data: TrainingData,
     options: Options,
     trees: npt.NDArray[np.uint64],
     n_threads: int,
-    progress: Callable[[int], None] | None,
-    output_classes: npt.NDArray[np.int32] | None = None,
-    survival: tuple[Any, ...] | None = None,
+    progress: Callable[[int], None] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(
     options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
@@ -296,12 +277,7 @@ def sample_candidates(
     options: Options, levels: npt.NDArray[np.int32], tree: int
 ) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int32], npt.NDArray[np.float32]]: ...
 def sample_tree(
-    X: npt.NDArray[np.float32],
-    levels: npt.NDArray[np.int32],
-    medians: npt.NDArray[np.float32],
-    target: npt.NDArray[Any],
-    n_classes: int,
-    weights: npt.NDArray[np.float64] | None,
+    data: TrainingData,
     options: Options,
     tree: int,
 ) -> tuple[

@@ -77,10 +77,8 @@ def boosted(case: str, n_threads: int, simd: str) -> dict[str, Any]:
         setattr(boosting, name, value)
     medians = np.full(6, 0.5, dtype=np.float32)
     has_nan = np.array([0, 1, 0, 0, 0, 0], dtype=np.uint8)
-    nothing = (None, None, None, None)
-    result = _core.boost(
-        *(X, LEVELS, medians, has_nan, target, *nothing, options, boosting, n_threads, None, None)
-    )
+    data = _core.BoostingData(X=X, levels=LEVELS, medians=medians, has_nan=has_nan, target=target)
+    result = _core.boost(data, options, boosting, n_threads)
     return result["forest"]  # type: ignore[no-any-return]
 
 

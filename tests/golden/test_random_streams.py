@@ -34,7 +34,7 @@ FIRST_BAGS = {
     "subsample": [[1, 1, 0, 1, 0, 1, 0, 0, 0, 1, 0, 0], [0, 0, 1, 1, 0, 0, 0, 1, 0, 1, 0, 1]],
 }
 
-IMAGE = _core.Patch([(2, 2, 1, 2), (2, 1, 1, 2)], weights="uniform")
+IMAGE = (("axes", [(2, 2, 1, 2), (2, 1, 1, 2)]), ("weights", "uniform"))
 
 DIGESTS = {
     "axis_two_classes": "2424dcd7189702e9",
@@ -99,10 +99,10 @@ def pinned_forest(name: str) -> Forest:
         "signs_regression": (0, [("signs", 4, 8)], {}),
         "gaussian_two_classes": (2, [("gaussian", 3, 2)], {}),
         "rotation_regression": (0, [("rotation", 2, 4)], {}),
-        "multirotation_two_classes": (2, [("multirotation", 3, 4, False, False, 4)], {}),
-        "principal_five_classes": (5, [("principal", 4, 3, False, False, 1, 0.75)], {}),
-        "principal_per_node_regression": (0, [("principal", 4, 3, False, True)], {}),
-        "patches_two_classes": (2, [_core.Family("patches", 4, 2, patch=IMAGE)], {}),
+        "multirotation_two_classes": (2, [("multirotation", 3, 4, ("n_rotations", 4))], {}),
+        "principal_five_classes": (5, [("principal", 4, 3, ("share", 0.75))], {}),
+        "principal_per_node_regression": (0, [("principal", 4, 3, ("per_node", True))], {}),
+        "patches_two_classes": (2, [("patches", 4, 2, *IMAGE)], {}),
         "nominal_five_classes": (5, [("axis", 2), ("categorical", 1)], {}),
         "random_cuts": (2, [("signs", 4, 8)], {"threshold": "random", "n_thresholds": 3}),
         "purely_random": (

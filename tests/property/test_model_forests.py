@@ -25,11 +25,11 @@ SETTINGS: dict[str, tuple[str, dict[str, object]]] = {
         {"alphas": ALPHAS, "tune": "out_of_bag", "parent_when_exhausted": True},
     ),
     "ridge_gcv": ("ridge", {"alphas": ALPHAS, "tune": "cross_validation"}),
-    "lda": ("lda", {"alphas": [], "record": True}),
-    "logistic": ("logistic", {"alphas": [1.0], "n_steps": 5, "record": True}),
-    "pls": ("pls", {"alphas": [], "n_components": 2}),
-    "cca": ("cca", {"alphas": []}),
-    "cca_bootstrap": ("cca", {"alphas": [], "bootstrap": True}),
+    "lda": ("lda", {"record": True}),
+    "logistic": ("logistic", {"alpha": 1.0, "n_steps": 5, "record": True}),
+    "pls": ("pls", {"n_components": 2}),
+    "cca": ("cca", {}),
+    "cca_bootstrap": ("cca", {"bootstrap": True}),
 }
 TASKS = {"two_classes": 2, "four_classes": 4, "regression": 0}
 
@@ -51,7 +51,7 @@ def training_data(n: int, n_classes: int, n_noise: int = 0) -> Problem:
 
 def ways(data: Problem, name: str, **values: object) -> _core.Options:
     kind, settings = SETTINGS[name]
-    model = _core.Family(kind, 1, 3, model=_core.ModelSettings(**settings))
+    model = _core.Family(kind, 1, 3, **settings)
     criterion = "gini" if data.n_classes else "squared_error"
     families = model, ("axis", 1), ("categorical", 1)
     return options(*families, criterion=criterion, **{"bag_size": data.n_rows, **values})
@@ -106,7 +106,7 @@ def test_threads_change_nothing_beside_rotations_of_the_tree(growth: str, weight
     if weights == "real":
         w = np.random.default_rng(0).uniform(0, 2, 20_000)
         data = problem(data.X, data.target, 2, w, data.levels)
-    model = _core.Family("ridge", 1, 4, model=_core.ModelSettings(ALPHAS, "out_of_bag"))
+    model = _core.Family("ridge", 1, 4, alphas=ALPHAS, tune="out_of_bag")
     leaves = {"max_leaf_nodes": 40} if growth == "best_first" else {"max_depth": 6}
     how = options(
         ("rotation", 1, 5),

@@ -84,7 +84,7 @@ def test_pool_holds_the_features_and_haar_rotations(flip: bool) -> None:
 def test_rotation_of_a_tree_has_determinant_one_unless_flips_are_asked_for(m: int) -> None:
     data = problem(np.eye(m), np.arange(m) % 2)
     for flip in (False, True):
-        how = options(("rotation", m, m, flip))
+        how = options(("rotation", m, m, ("flip", flip)))
         determinants = np.array(
             [np.linalg.det(as_matrix(directions_on(data, how, t)[0], m)) for t in range(N_TREES)]
         )

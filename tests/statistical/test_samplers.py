@@ -183,7 +183,9 @@ def test_gaussian_sampler_draws_normal_weights_for_standardised_features() -> No
 
 def rotations(m: int, n_draws: int, *, flip: bool) -> np.ndarray:
     """Rotations of fresh roots as matrices: roots x axes x features."""
-    samples = roots(("rotation", n_draws, m, flip, True), np.zeros(m, np.int32))
+    samples = roots(
+        ("rotation", n_draws, m, ("flip", flip), ("per_node", True)), np.zeros(m, np.int32)
+    )
     matrices = np.zeros((len(samples), n_draws, m))
     for matrix, directions in zip(matrices, samples, strict=True):
         for axis, d in zip(matrix, directions, strict=True):
@@ -220,7 +222,7 @@ def test_rotation_has_determinant_one_unless_flips_are_asked_for(m: int) -> None
 def test_node_rotation_of_some_features_leaves_the_others_among_the_candidates() -> None:
     """Of d axes of the whole rotation d (p - m) / p are features, on average."""
     p, m, n_draws = 6, 4, 3
-    samples = roots(("rotation", n_draws, m, False, True), np.zeros(p, np.int32))
+    samples = roots(("rotation", n_draws, m, ("per_node", True)), np.zeros(p, np.int32))
     assert all(len(directions) == n_draws for directions in samples)
     single = [[d.index[0] for d in directions if len(d.index) == 1] for directions in samples]
     assert_mean(np.array([len(features) for features in single], float), n_draws * (p - m) / p)

@@ -77,12 +77,31 @@ def column_medians(X: np.ndarray) -> np.ndarray:
 
 
 def options(*families: tuple[Any, ...] | _core.Family, **values: Any) -> _core.Options:
-    """Options of the core: families as tuples of arguments, everything else by name."""
+    """Options of the core: families as tuples of arguments, everything else by name.
+
+    After the numbers of draws and entries, a tuple has pairs of names and values of settings.
+    """
     result = _core.Options()
-    result.families = [f if isinstance(f, _core.Family) else _core.Family(*f) for f in families]
+    result.families = [
+        f if isinstance(f, _core.Family) else _core.Family(*f[:3], **dict(f[3:])) for f in families
+    ]
     for name, value in values.items():
         setattr(result, name, value)
     return result
+
+
+def training_data(data: Problem) -> _core.TrainingData:
+    """A problem as the core reads it."""
+    return _core.TrainingData(
+        X=data.X,
+        levels=data.levels,
+        medians=data.medians,
+        has_nan=np.isnan(data.X).any(axis=0).astype(np.uint8),
+        weights=data.weights,
+        n_classes=data.n_classes,
+        labels=data.target if data.n_classes else None,
+        targets=None if data.n_classes else data.target,
+    )
 
 
 def grow(
@@ -95,17 +114,10 @@ def grow(
 ) -> Forest:
     """Grow a forest by a direct call of the core."""
     arrays = _core.train(
-        data.X,
-        data.levels,
-        data.medians,
-        np.isnan(data.X).any(axis=0).astype(np.uint8),
-        data.target,
-        data.n_classes,
-        data.weights,
+        training_data(data),
         how,
         np.arange(first_tree, first_tree + n_trees, dtype=np.uint64),
         n_threads,
-        None,
     )
     return Forest(arrays, data.n_features, data.n_classes, data.levels, data.medians)
 
@@ -302,8 +314,7 @@ def directions_of_root(how: _core.Options, levels: np.ndarray, tree: int) -> Dir
 
 def directions_on(data: Problem, how: _core.Options, tree: int) -> tuple[Directions, Directions]:
     """Axes of a tree and directions that its root draws, for families that look at the data."""
-    arrays = (data.X, data.levels, data.medians, data.target, data.n_classes, data.weights)
-    axes, root = _core.sample_tree(*arrays, how, tree)
+    axes, root = _core.sample_tree(training_data(data), how, tree)
     return _read_directions(axes), _read_directions(root)
 
 

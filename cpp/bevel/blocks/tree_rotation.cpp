@@ -5,6 +5,7 @@
 #include <span>
 
 #include "bevel/blocks/sample_values.h"
+#include "bevel/projection/family.h"
 #include "bevel/projection/training_row_data.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/random/stream.h"
@@ -17,7 +18,7 @@ constexpr size_t kRowsLookedAt = 2048;
 }  // namespace
 
 void TreeRotation::draw(const Options& options, const DatasetView& sample, uint64_t tree) {
-  if (any() || !options.any_family(&Family::per_tree)) return;
+  if (any() || !any_family(options, &Family::per_tree)) return;
   n_features_ = sample.n_features;
   Stream stream(root_key(options.seed, tree), Purpose::rotation);
   TrainingRowData nothing;

@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cmath>
 #include <limits>
+#include <memory>
 #include <optional>
 #include <span>
 #include <utility>
@@ -36,7 +37,8 @@ class Booster {
         boosting_(boosting),
         options_(options),
         n_outputs_(static_cast<size_t>(boosting.n_outputs)),
-        loss_(boosting, set.target, set.user_loss) {
+        loss_(make_loss(boosting, set.target)) {
+    loss_->check_targets(set.data.n_rows);
     for (size_t row = 0; row < set.data.n_rows; ++row) {
       if (!(set.target.weight(row) > 0.0)) continue;
       const bool validates =
@@ -50,7 +52,7 @@ class Booster {
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
     else
-      result_.baseline = loss_.baseline(training_);
+      result_.baseline = loss_->baseline(training_);
     begin();
   }
 
@@ -95,15 +97,15 @@ class Booster {
   }
 
   void grow_iteration(uint64_t iteration, Team& team) {
-    loss_.begin_iteration(raw_, training_, team);
+    loss_->begin_iteration(raw_, training_, team);
     draw_rows(iteration, team);
     columns_->draw(iteration, bag_, team);
     for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
-    loss_.end_iteration(raw_, training_, validation_, team);
-    result_.training_loss.push_back(loss_.mean(raw_, training_, team));
+    loss_->end_iteration(raw_, training_, validation_, team);
+    result_.training_loss.push_back(loss_->mean(raw_, training_, team));
     if (!validation_.empty())
-      result_.validation_loss.push_back(set_.scorer ? -score()
-                                                    : loss_.mean(raw_, validation_, team));
+      result_.validation_loss.push_back(boosting_.scorer ? -score()
+                                                         : loss_->mean(raw_, validation_, team));
   }
 
   double score() const {
@@ -111,7 +113,7 @@ class Booster {
     raw.reserve(validation_.size() * n_outputs_);
     for (size_t k = 0; k < n_outputs_; ++k)
       for (const uint32_t row : validation_) raw.push_back(raw_.output(k)[row]);
-    return set_.scorer->evaluate(std::move(raw));
+    return boosting_.scorer->evaluate(std::move(raw));
   }
 
   // The rows that the trees of an iteration are grown on, and those that only pass them.
@@ -154,7 +156,7 @@ class Booster {
   void set_gradients(std::span<const uint32_t> rows, size_t output, Team& team) {
     team.run_blocks(rows.size(), kBlockRows, [&](size_t first, size_t last) {
       poll_cancellation((last - first) * 16);
-      loss_.gradients(raw_, rows.subspan(first, last - first), output, gradients_);
+      loss_->gradients(raw_, rows.subspan(first, last - first), output, gradients_);
     });
   }
 
@@ -186,7 +188,7 @@ class Booster {
 
   // What lowers the loss of some rows most, by the gradients themselves in the order of rows.
   double best_step(std::span<const uint32_t> rows, size_t output) const {
-    if (loss_.renews_leaves()) return loss_.leaf_value(raw_, rows, output, factors_);
+    if (loss_->renews_leaves()) return loss_->leaf_value(raw_, rows, output, factors_);
     double gradient = 0.0, hessian = 0.0;
     for (const uint32_t row : rows) {
       gradient += gradients_[row].gradient;
@@ -253,7 +255,7 @@ class Booster {
   const BoostingOptions& boosting_;
   const Options& options_;
   const size_t n_outputs_;
-  Loss loss_;
+  const std::unique_ptr<Loss> loss_;
   std::vector<uint32_t> training_, validation_, drawn_, others_;
   std::span<const uint32_t> bag_;  // the rows of an iteration: all training rows, or those drawn
   std::optional<BinnedColumns> features_;

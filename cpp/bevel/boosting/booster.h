@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bevel/boosting/boosting_options.h"
-#include "bevel/boosting/losses.h"
+#include "bevel/boosting/losses/loss.h"
 #include "bevel/data/dataset_view.h"
 #include "bevel/data/table_values.h"
 #include "bevel/forest/flat_forest.h"
@@ -22,11 +22,9 @@ enum class RowRole : uint8_t { training, validation };
 struct BoostingSet {
   const DatasetView& data;
   BoostingTarget target;
-  const uint8_t* roles = nullptr;         // RowRole by row; null: all training
-  const double* baseline = nullptr;       // by output; null: that of the loss
-  const double* raw_before = nullptr;     // predictions of earlier iterations, output after output
-  const LossSource* user_loss = nullptr;  // of LossKind::user, which needs a baseline
-  const ScoreSource* scorer = nullptr;    // null: the loss decides when to stop
+  const uint8_t* roles = nullptr;      // RowRole by row; null: all training
+  const double* baseline = nullptr;    // by output; null: that of the loss
+  const double* raw_before = nullptr;  // predictions of earlier iterations, output after output
   // The numbers of the table, if they are not in data, which then has no values.
   std::optional<TableValues> table{};
   // Memory for the codes of features and of directions; empty: allocated here.

@@ -2,30 +2,18 @@
 // every value.
 #pragma once
 
-#include <array>
 #include <cstdint>
+#include <memory>
+#include <string>
 #include <vector>
 
 namespace bevel {
 
-enum class LossKind : uint8_t {
-  squared_error,
-  log_loss,     // two classes
-  multinomial,  // three classes and more: an output for each
-  absolute_error,
-  huber,
-  quantile,
-  poisson,  // of the logarithm
-  gamma,
-  user  // gradients come from a function of the caller
-};
-// As Python has them, in the order of the values.
-constexpr std::array kLossNames{"squared_error",  "log_loss", "multinomial",
-                                "absolute_error", "huber",    "quantile",
-                                "poisson",        "gamma",    "user"};
+class LossSource;
+class ScoreSource;
 
 struct BoostingOptions {
-  LossKind loss = LossKind::squared_error;
+  std::string loss = "squared_error";  // a name of losses/losses.cpp
   // quantile: levels by output; huber: the share of the residuals that count by their square
   std::vector<double> quantiles{0.5};
   int32_t n_outputs = 1;
@@ -41,7 +29,9 @@ struct BoostingOptions {
   int32_t max_bins = 255;
   int64_t n_iter_no_change = 0;  // 0: no early stopping
   double tol = 0.0;
-  int64_t first_iter = 0;  // iterations grown before
+  int64_t first_iter = 0;                       // iterations grown before
+  std::shared_ptr<const LossSource> user_loss;  // of the loss "user"
+  std::shared_ptr<const ScoreSource> scorer;    // null: the loss decides when to stop
 };
 
 }  // namespace bevel

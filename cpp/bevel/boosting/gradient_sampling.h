@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "bevel/boosting/losses.h"
+#include "bevel/boosting/losses/loss.h"
 #include "bevel/boosting/team.h"
 
 namespace bevel {

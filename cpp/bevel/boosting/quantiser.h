@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "bevel/boosting/losses.h"
+#include "bevel/boosting/losses/loss.h"
 #include "bevel/boosting/row_statistics.h"
 #include "bevel/boosting/team.h"
 

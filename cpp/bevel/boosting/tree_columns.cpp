@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "bevel/projection/family.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/support/cancellation.h"
 
@@ -67,12 +68,12 @@ void TreeColumns::draw_directions(uint64_t tree, std::span<const uint32_t> rows)
   for (size_t f = 0; f < samplers_.size(); ++f) {
     const size_t first = drawn.size();
     samplers_[f]->sample(node, stream, scratch_[f], drawn);
-    constraints_.restrict(options_.families[f].kind, first, stream, drawn);
+    constraints_.restrict(*options_.families[f], first, stream, drawn);
     samplers_[f]->end_node(scratch_[f]);
   }
   // Axes of rotations that are drawn for each tree; samplers refer to them beyond the features.
   Candidates axes;
-  if (options_.any_family(&Family::per_tree)) {
+  if (any_family(options_, &Family::per_tree)) {
     Stream rotations(root_key(options_.seed, tree), Purpose::rotation);
     const TrainingRowData nothing;
     draw_tree_axes(options_, data_, {rows, nothing}, rotations, axes);

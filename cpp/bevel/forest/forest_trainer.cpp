@@ -12,6 +12,7 @@
 #include "bevel/forest/bag.h"
 #include "bevel/forest/criteria/forest_criterion.h"
 #include "bevel/forest/output_targets.h"
+#include "bevel/projection/family.h"
 #include "bevel/projection/tree_axes.h"
 #include "bevel/split/kernels/kernels.h"
 #include "bevel/split/log_rank.h"
@@ -327,13 +328,13 @@ class Trainer {
     const bool known = start_ && start_->tree_weight > 0.0;
     tree.total_weight = known ? start_->tree_weight * tree.weight_unit : criterion->weight();
     BEVEL_CHECK(!tree.rows.empty() && tree.total_weight > 0.0 && std::isfinite(tree.total_weight));
-    if (options_.any_family(&Family::needs_out_of_bag))
+    if (any_family(options_, &Family::needs_out_of_bag))
       for (size_t row = 0; row < data_.n_rows; ++row)
         if (row_data.multiplicity[row] == 0 && row_data.weight_outside(row) > 0.0)
           tree.out_of_bag.push_back(static_cast<uint32_t>(row));
     tree.columns = columns_;
     tree.used = used_;
-    if (options_.any_family(&Family::per_tree)) add_axes(tree);
+    if (any_family(options_, &Family::per_tree)) add_axes(tree);
     return tree;
   }
 
@@ -341,9 +342,9 @@ class Trainer {
   void choose_columns() {
     columns_.assign(static_cast<size_t>(data_.n_features), nullptr);
     bool reads_numeric = false, reads_nominal = false;
-    for (const Family& family : options_.families) {
-      if (family.per_tree()) continue;
-      (family.kind == FamilyKind::categorical ? reads_nominal : reads_numeric) = true;
+    for (const auto& family : options_.families) {
+      if (family->per_tree()) continue;
+      (family->is_nominal() ? reads_nominal : reads_numeric) = true;
     }
     for (int32_t f = 0; f < data_.n_features; ++f)
       if (data_.levels[f] ? reads_nominal : reads_numeric) {

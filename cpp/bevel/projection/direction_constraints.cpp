@@ -4,6 +4,7 @@
 #include <iterator>
 #include <utility>
 
+#include "bevel/projection/family.h"
 #include "bevel/support/check.h"
 
 namespace bevel {
@@ -48,11 +49,11 @@ DirectionConstraints::DirectionConstraints(const Constraints& constraints, const
     require(!own.empty(), "[constraints] feature without a group");
 }
 
-void DirectionConstraints::restrict(FamilyKind family, size_t first, Stream& stream,
+void DirectionConstraints::restrict(const Family& family, size_t first, Stream& stream,
                                     Candidates& candidates, const OpenGroups& open) const {
   if (!any()) return;
-  const bool given = family == FamilyKind::custom;
-  const bool replace = family == FamilyKind::signs || family == FamilyKind::combination;
+  const bool given = family.under_constraints() == UnderConstraints::removes;
+  const bool replace = family.under_constraints() == UnderConstraints::redraws;
   Candidates drawn = std::move(candidates);
   candidates.clear();
   std::vector<Entry> entries;

@@ -28,13 +28,11 @@ class DirectionConstraints {
   bool is_monotone() const { return !monotone_.empty(); }
   bool has_groups() const { return !groups_of_feature_.empty(); }
 
-  // Changes the drawn directions from `first` on to ones that satisfy the constraints. Random
-  // coefficients change their sign. Features outside the group of the first one are replaced by
-  // others of that group if the family draws features one by one, and left out otherwise. Given
-  // directions are unchanged or removed.
+  // Changes the drawn directions of a family, those from `first` on, to ones that satisfy the
+  // constraints.
   // open: groups of the path, if known; a direction keeps to an open group if its first feature is
   // in one.
-  void restrict(FamilyKind family, size_t first, Stream& stream, Candidates& candidates,
+  void restrict(const Family& family, size_t first, Stream& stream, Candidates& candidates,
                 const OpenGroups& open = {}) const;
   // Removes the directions from `first` on that a path does not allow.
   void remove_closed(const OpenGroups& open, size_t first, Candidates& candidates) const;

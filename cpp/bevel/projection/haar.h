@@ -7,7 +7,6 @@
 #include <cstdint>
 #include <vector>
 
-#include "bevel/options.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/random/stream.h"
 
@@ -24,7 +23,7 @@ std::vector<double> haar_columns(int32_t m, int32_t n_columns, bool flip, Stream
 std::vector<double> direct_columns(int32_t m, int32_t n_columns, bool flip, Stream& stream);
 
 struct RotationDraw {
-  int64_t max_features;  // features rotated together, a random subset if there are more
+  int64_t max_features = 0;  // features rotated together, a random subset if there are more
   bool flip = false;
   bool direct = false;
 
@@ -33,10 +32,6 @@ struct RotationDraw {
                   : haar_columns(m, n_columns, flip, stream);
   }
 };
-
-inline RotationDraw rotation_draw(const Family& family) {
-  return {family.n_nonzeros, family.flip, family.direct};
-}
 
 // Appends the axes of a rotation of the features. Returns the features that were left out.
 std::vector<int32_t> append_rotation(std::vector<int32_t> features, const RotationDraw& draw,

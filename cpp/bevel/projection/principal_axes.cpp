@@ -72,16 +72,16 @@ class Bootstrap {
 
 }  // namespace
 
-void append_principal_axes(const Family& family, const DatasetView& data, const TreeRows& tree,
-                           bool by_class, Stream& stream, Candidates& axes) {
+void append_principal_axes(const PrincipalGroups& groups, const DatasetView& data,
+                           const TreeRows& tree, Stream& stream, Candidates& axes) {
   std::vector<const float*> columns(static_cast<size_t>(data.n_features));
   for (int32_t f : data.numeric) columns[static_cast<size_t>(f)] = data.column(f);
-  Bootstrap bootstrap(tree, by_class, family.share);
+  Bootstrap bootstrap(tree, groups.by_class, groups.share);
   SampleWithoutReplacement undrawn;
   undrawn.resize(static_cast<int32_t>(data.numeric.size()));
   while (!undrawn.empty()) {
     std::vector<int32_t> group;
-    while (static_cast<int64_t>(group.size()) < family.n_nonzeros && !undrawn.empty())
+    while (static_cast<int64_t>(group.size()) < groups.size && !undrawn.empty())
       group.push_back(data.numeric[static_cast<size_t>(undrawn.draw(stream))]);
     std::sort(group.begin(), group.end());
     bootstrap.draw(stream);

@@ -1,11 +1,10 @@
 #include "bevel/projection/sampler.h"
 
 #include <numeric>
-#include <stdexcept>
 #include <utility>
 
-#include "bevel/projection/samplers/samplers.h"
-#include "bevel/projection/tree_axes.h"
+#include "bevel/projection/family.h"
+#include "bevel/projection/samplers/column_samplers.h"
 
 namespace bevel {
 
@@ -22,40 +21,6 @@ bool first_perfect_cut_wins(const Options& options) {
          options.min_weight_leaf == 0.0;
 }
 
-std::unique_ptr<Sampler> make_node_sampler(const Family& family, const DatasetView& data,
-                                           const Options& options, Stream& forest) {
-  switch (family.kind) {
-    case FamilyKind::axis:
-      return make_list_sampler(data.numeric, family.n_draws);
-    case FamilyKind::categorical:
-      return make_list_sampler(data.categorical, family.n_draws);
-    case FamilyKind::signs:
-      return make_signs_sampler(family, data);
-    case FamilyKind::combination:
-      return make_combination_sampler(family, data);
-    case FamilyKind::gaussian:
-      return make_gaussian_sampler(family, data);
-    case FamilyKind::rotation:
-      return make_node_rotation_sampler(family, data);
-    case FamilyKind::multirotation:
-      return make_multirotation_sampler(family, data, forest);
-    case FamilyKind::principal:
-      return make_principal_sampler(family, data);
-    case FamilyKind::patches:
-      return make_patches_sampler(family);
-    case FamilyKind::ridge:
-    case FamilyKind::lda:
-    case FamilyKind::logistic:
-    case FamilyKind::pls:
-    case FamilyKind::cca:
-    case FamilyKind::cox:
-      return make_model_sampler(family, data, first_perfect_cut_wins(options));
-    case FamilyKind::custom:
-      return make_custom_sampler(family, data);
-  }
-  throw std::logic_error("[make_samplers] unknown family");
-}
-
 Stream forest_stream(const Options& options) {
   return {root_key(options.seed, 0), Purpose::forest_rotations};
 }
@@ -65,16 +30,17 @@ Stream forest_stream(const Options& options) {
 Samplers make_samplers(const Options& options, const DatasetView& data) {
   Samplers samplers;
   Stream forest = forest_stream(options);
+  const SamplerInput input{data, forest, first_perfect_cut_wins(options)};
   int32_t next_axis = data.n_features;
-  for (const Family& family : options.families) {
-    if (!family.per_tree()) {
-      samplers.push_back(make_node_sampler(family, data, options, forest));
+  for (const auto& family : options.families) {
+    if (!family->per_tree()) {
+      samplers.push_back(family->make_sampler(input));
       continue;
     }
     std::vector<int32_t> axes(data.numeric.size());
     std::iota(axes.begin(), axes.end(), next_axis);
     next_axis += static_cast<int32_t>(axes.size());
-    samplers.push_back(make_list_sampler(std::move(axes), family.n_draws));
+    samplers.push_back(make_list_sampler(std::move(axes), family->n_draws));
   }
   return samplers;
 }
@@ -82,8 +48,7 @@ Samplers make_samplers(const Options& options, const DatasetView& data) {
 Candidates draw_forest_axes(const Options& options, const DatasetView& data) {
   Stream forest = forest_stream(options);
   Candidates axes;
-  for (const Family& family : options.families)
-    if (family.kind == FamilyKind::multirotation) append_multirotation(family, data, forest, axes);
+  for (const auto& family : options.families) family->append_forest_axes(data, forest, axes);
   return axes;
 }
 

@@ -3,48 +3,17 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bevel/projection/haar.h"
-#include "bevel/projection/principal_axes.h"
+#include "bevel/projection/family.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
-namespace {
-
-// Appends the axes of the given rotation of a tree; all given rotations have equally many.
-void append_given_rotation(const Family& family, const DatasetView& data, uint64_t tree,
-                           Candidates& axes) {
-  const size_t n_axes = data.numeric.size();
-  const size_t first = static_cast<size_t>(family.rotation_of_tree[tree]) * n_axes;
-  for (size_t axis = first; axis < first + n_axes; ++axis) {
-    poll_cancellation(static_cast<size_t>(family.pool->n_nonzeros(axis)));
-    for (int k = 0; k < family.pool->n_nonzeros(axis); ++k)
-      axes.add_entry(data.numeric[family.pool->indices(axis)[k]], family.pool->weights(axis)[k]);
-    axes.close();
-  }
-}
-
-// Features beyond the limit of a rotation are not rotated, and remain axes (Blaser 1.5).
-void append_whole_rotation(const Family& family, const DatasetView& data, Stream& stream,
-                           Candidates& axes) {
-  const auto rest = append_rotation(data.numeric, rotation_draw(family), stream, axes);
-  for (int32_t feature : rest) axes.add_axis(feature);
-}
-
-}  // namespace
 
 void draw_tree_axes(const Options& options, const DatasetView& data, const TreeRows& tree,
                     Stream& stream, Candidates& axes) {
   const bool by_class = tree.row_data.labels && tree.row_data.n_outputs() == 1 &&
                         options.threshold != ThresholdRule::purely_random;
-  for (const Family& family : options.families) {
-    if (!family.per_tree()) continue;
-    if (family.kind == FamilyKind::principal)
-      append_principal_axes(family, data, tree, by_class, stream, axes);
-    else if (family.pool)
-      append_given_rotation(family, data, tree.row_data.tree, axes);
-    else
-      append_whole_rotation(family, data, stream, axes);
-  }
+  for (const auto& family : options.families)
+    if (family->per_tree()) family->append_tree_axes(data, tree, by_class, stream, axes);
 }
 
 std::vector<float> axis_rounding(const Candidates& axes, const DatasetView& data,

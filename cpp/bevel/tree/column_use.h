@@ -6,6 +6,7 @@
 
 #include "bevel/data/dataset_view.h"
 #include "bevel/options.h"
+#include "bevel/projection/family.h"
 
 namespace bevel {
 
@@ -19,13 +20,8 @@ inline bool exceeds_cache(const DatasetView& data) {
 // Features read for one row of a node.
 inline size_t features_per_node(const Options& options) {
   size_t n = 0;
-  for (const Family& f : options.families) {
-    const bool one_each =
-        f.kind == FamilyKind::axis || f.kind == FamilyKind::categorical || f.per_tree();
-    const auto draws = static_cast<size_t>(f.n_draws);
-    const auto nonzeros = static_cast<size_t>(f.n_nonzeros);
-    n += one_each ? draws : f.kind == FamilyKind::signs ? nonzeros : draws * nonzeros;
-  }
+  for (const auto& family : options.families)
+    n += family->per_tree() ? static_cast<size_t>(family->n_draws) : family->features_per_node();
   return n;
 }
 
@@ -42,7 +38,7 @@ inline bool worth_coding(const Options& options, const DatasetView& data, size_t
   const auto n_columns = static_cast<size_t>(data.n_features);
   const size_t per_node = features_per_node(options);
   return options.split_search == SplitSearch::automatic &&
-         options.threshold == ThresholdRule::best && !options.any_family(&Family::per_tree) &&
+         options.threshold == ThresholdRule::best && !any_family(options, &Family::per_tree) &&
          data.n_rows >= kMinRows && exceeds_cache(data) &&
          !worth_copying(per_node, data.n_rows, n_columns) && n_trees * per_node >= n_columns;
 }

@@ -286,7 +286,7 @@ void TreeBuilder::sample(size_t family, NodeRows node, Stream& stream, Workspace
   const size_t first = w.candidates.size();
   samplers_[family]->sample(node, stream, w.samplers[family], w.candidates);
   if (constraints_.any())
-    constraints_.restrict(options_.families[family].kind, first, stream, w.candidates, *w.open);
+    constraints_.restrict(*options_.families[family], first, stream, w.candidates, *w.open);
 }
 
 void TreeBuilder::search_drawn(const NodeItem& item, const NodeView& node, size_t first,

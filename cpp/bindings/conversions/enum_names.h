@@ -6,19 +6,16 @@
 
 #include <array>
 #include <cstddef>
-#include <stdexcept>
 #include <string>
+
+#include "bevel/support/enum_names.h"
 
 // Names stand beside their enumerators in the core, in the same order.
 template <class Enum, size_t N>
 struct EnumNames {
   std::array<const char*, N> names;
 
-  Enum parse(const std::string& text) const {
-    for (size_t i = 0; i < N; ++i)
-      if (text == names[i]) return static_cast<Enum>(i);
-    throw std::invalid_argument("[Options] unknown value '" + text + "'");
-  }
+  Enum parse(const std::string& text) const { return bevel::parse_name<Enum>(names, text); }
   std::string name(Enum value) const { return names[static_cast<size_t>(value)]; }
 };
 

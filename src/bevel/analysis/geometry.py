@@ -221,8 +221,14 @@ def closest_cosine(options: _core.Options, seed: int, v: npt.NDArray[np.float64]
     p = len(v)
     # Two rows, of mean zero and variance one, for samplers that standardise.
     X = np.asfortranarray(np.outer([-1.0, 1.0], np.ones(p)), dtype=np.float32)
-    none, labels = np.zeros(p, np.int32), np.array([0, 1], np.int32)
-    axes, root = _core.sample_tree(X, none, np.zeros(p, np.float32), labels, 2, None, options, 0)
+    data = _core.TrainingData(
+        X=X,
+        levels=np.zeros(p, np.int32),
+        medians=np.zeros(p, np.float32),
+        n_classes=2,
+        labels=np.array([0, 1], np.int32),
+    )
+    axes, root = _core.sample_tree(data, options, 0)
     return float(_cosines(axes if len(axes[0]) > 1 else root, v, root).max(initial=0.0))
 
 

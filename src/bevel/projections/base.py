@@ -6,8 +6,8 @@ import math
 import numbers
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, ClassVar, NoReturn, Self
 
 import numpy as np
@@ -97,33 +97,6 @@ def round_up(value: float) -> int:
     return math.ceil(value * (1.0 - 1e-12))
 
 
-@dataclass(frozen=True)
-class PatchSpec:
-    """The array whose entries the features are, and the patches that are drawn from it."""
-
-    axes: tuple[tuple[int, int, int, int], ...]  # length, stride, shortest and longest patch
-    n_channels: int = 1
-    channel_stride: int = 1
-    one_channel: bool = False
-    weights: str = "signs"
-    shuffle: bool = False
-    wrap: bool = False
-    inside: bool = False
-
-
-@dataclass(frozen=True)
-class ModelSpec:
-    """How a model of the node's rows is fitted; field names are the native ones."""
-
-    alphas: tuple[float, ...] = ()
-    tune: str = "none"
-    parent_when_exhausted: bool = False
-    n_steps: int = 0
-    n_components: int = 0
-    bootstrap: bool = False
-    record: bool = False
-
-
 @dataclass(frozen=True, eq=False)
 class SparseDirections:
     """SparseDirections over the numeric features: entries of each, back to back."""
@@ -136,24 +109,21 @@ class SparseDirections:
     def n_directions(self) -> int:
         return len(self.offset) - 1
 
+    @property
+    def arrays(self) -> tuple[npt.NDArray[Any], ...]:
+        """The arrays, as the core reads them."""
+        return self.offset, self.index, self.weight
+
 
 @dataclass(frozen=True)
 class FamilySpec:
-    """One of the samplers that the trainer runs at each node, in resolved numbers."""
+    """One of the families that nodes draw their candidates from, in resolved numbers."""
 
     kind: str
     n_draws: int
     n_nonzeros: int = 0
-    flip: bool = False
-    per_node: bool = False
-    n_rotations: int = 1
-    share: float = 1.0
-    patch: PatchSpec | None = None
-    model: ModelSpec | None = None
-    source: Callable[..., tuple[npt.NDArray[Any], ...]] | None = None
-    pool: SparseDirections | None = None
-    rotation_of_tree: tuple[int, ...] = ()
-    direct: bool = False
+    settings: Mapping[str, Any] = field(default_factory=dict)  # by the names of the core
+    fits_models: bool = False  # to the rows of each node
 
     @property
     def n_weights(self) -> int:

@@ -144,8 +144,9 @@ class Custom(Projection):
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
         self._check_not_lost()
         if self._is_function:
-            return FamilySpec("custom", n_draws, n_numeric, source=_Caller(self.sampler, n_numeric))
-        return FamilySpec("custom", n_draws, n_numeric, pool=self._pool(n_numeric))
+            source = _Caller(self.sampler, n_numeric)
+            return FamilySpec("custom", n_draws, n_numeric, {"source": source})
+        return FamilySpec("custom", n_draws, n_numeric, {"pool": self._pool(n_numeric)})
 
     def _pool(self, n_numeric: int | None) -> SparseDirections:
         if isinstance(self.sampler, MissingFunction):
@@ -204,7 +205,7 @@ class _Caller:
                 f"Custom's function failed in tree {tree} at a node of depth {depth} with "
                 f"{len(X)} rows: {type(error).__name__}: {error}"
             ) from error
-        return directions.offset, directions.index, directions.weight
+        return directions.arrays
 
 
 def read_directions(matrix: Any, n_numeric: int, name: str) -> SparseDirections:

@@ -5,13 +5,12 @@ from __future__ import annotations
 import numbers
 from collections.abc import Sequence
 from dataclasses import dataclass, fields
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from bevel.errors import wrong_type, wrong_value
 from bevel.projections.base import (
     Count,
     FamilySpec,
-    ModelSpec,
     Projection,
     check_fits,
     check_flag,
@@ -52,10 +51,11 @@ class _NodeModel(Projection):
         name = f"{type(self).__name__}(n_features=)"
         n_features = resolve_count(name, self.n_features, n_numeric)
         check_fits(name, n_features, n_numeric)
-        return FamilySpec(self.name, n_draws, n_features, model=self._model())
+        return FamilySpec(self.name, n_draws, n_features, self._settings(), fits_models=True)
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec()
+    def _settings(self) -> dict[str, Any]:
+        """How the model is fitted, by the names of the core."""
+        return {}
 
 
 @dataclass(frozen=True, repr=False)
@@ -124,13 +124,13 @@ class Ridge(_NodeModel):
             remedy = 'Use P.Ridge(tune="gcv") or P.Cox().'
             raise wrong_value("projection", "able to learn times", self, remedy)
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec(
-            alphas=tuple(sorted(self.alphas)),
-            tune="out_of_bag" if self.tune == "oob" else "cross_validation",
-            parent_when_exhausted=self.when_exhausted == "parent",
-            record=self.record,
-        )
+    def _settings(self) -> dict[str, Any]:
+        return {
+            "alphas": tuple(sorted(self.alphas)),
+            "tune": "out_of_bag" if self.tune == "oob" else "cross_validation",
+            "parent_when_exhausted": self.when_exhausted == "parent",
+            "record": self.record,
+        }
 
 
 @dataclass(frozen=True, repr=False)
@@ -166,8 +166,8 @@ class LDA(_NodeModel):
         super().__post_init__()
         check_flag("LDA(record=)", self.record)
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec(record=self.record)
+    def _settings(self) -> dict[str, Any]:
+        return {"record": self.record}
 
 
 @dataclass(frozen=True, repr=False)
@@ -219,8 +219,8 @@ class Logistic(_NodeModel):
     def check_survival(self) -> None:
         raise wrong_value("projection", "able to learn times", self, "Use P.Cox().")
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec(alphas=(float(self.alpha),), n_steps=int(self.n_steps), record=self.record)
+    def _settings(self) -> dict[str, Any]:
+        return {"alpha": float(self.alpha), "n_steps": int(self.n_steps), "record": self.record}
 
 
 @dataclass(frozen=True, repr=False)
@@ -254,8 +254,8 @@ class PLS(_NodeModel):
         super().__post_init__()
         check_integer("PLS(n_components=)", self.n_components, "components")
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec(n_components=int(self.n_components))
+    def _settings(self) -> dict[str, Any]:
+        return {"n_components": int(self.n_components)}
 
 
 @dataclass(frozen=True, repr=False)
@@ -299,8 +299,8 @@ class CCA(_NodeModel):
     def takes_all_rows(self) -> bool:
         return self.bootstrap == "projection"
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec(bootstrap=self.takes_all_rows)
+    def _settings(self) -> dict[str, Any]:
+        return {"bootstrap": self.takes_all_rows}
 
 
 @dataclass(frozen=True, repr=False)
@@ -346,8 +346,8 @@ class Cox(_NodeModel):
     def check_survival(self) -> None:
         """It is made for it."""
 
-    def _model(self) -> ModelSpec:
-        return ModelSpec(alphas=(float(self.alpha),), n_steps=int(self.n_steps))
+    def _settings(self) -> dict[str, Any]:
+        return {"alpha": float(self.alpha), "n_steps": int(self.n_steps)}
 
 
 def _check_alphas(

@@ -11,7 +11,6 @@ from typing import ClassVar
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import (
     FamilySpec,
-    PatchSpec,
     Projection,
     check_flag,
     check_integer,
@@ -170,11 +169,19 @@ class Patches(Projection):
             n_channels = int(self._shape[axis])
             channel_stride = math.prod(int(length) for length in self._shape[axis + 1 :])
         one_channel = self.channels == "one"
-        placing = (self.shuffle, self.wrap, self.inside)
-        patch = PatchSpec(axes, n_channels, channel_stride, one_channel, self.weights, *placing)
+        how = {
+            "axes": axes,
+            "n_channels": n_channels,
+            "channel_stride": channel_stride,
+            "one_channel": one_channel,
+            "weights": self.weights,
+            "shuffle": self.shuffle,
+            "wrap": self.wrap,
+            "inside": self.inside,
+        }
         n_entries = math.prod(self._mean_size(*axis) for axis in axes)
         n_nonzeros = round_up(n_entries * (1 if one_channel else n_channels))
-        return FamilySpec("patches", n_draws, n_nonzeros, patch=patch)
+        return FamilySpec("patches", n_draws, n_nonzeros, how)
 
     def _mean_size(self, length: int, stride: int, shortest: int, longest: int) -> float:  # noqa: ARG002
         """Mean number of entries along an axis that are inside the array."""

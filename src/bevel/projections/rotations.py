@@ -70,8 +70,8 @@ class RandomRotation(Projection):
 
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
         n_rotated = min(int(self.max_features), n_numeric)
-        direct, per_node = self.method == "direct", self.per == "node"
-        return FamilySpec("rotation", n_draws, n_rotated, self.flip, per_node, direct=direct)
+        how = {"flip": self.flip, "per_node": self.per == "node", "direct": self.method == "direct"}
+        return FamilySpec("rotation", n_draws, n_rotated, how)
 
 
 @dataclass(frozen=True)
@@ -133,7 +133,8 @@ class MultiRotation(Projection):
             required = f"such that rotations of {n_rotated} features have fewer than 2^32 weights"
             name, remedy = "MultiRotation(n_rotations=)", "Lower n_rotations or max_features."
             raise wrong_value(name, required, n_rotations, remedy)
-        return FamilySpec("multirotation", n_draws, n_rotated, self.flip, n_rotations=n_rotations)
+        how = {"flip": self.flip, "n_rotations": n_rotations}
+        return FamilySpec("multirotation", n_draws, n_rotated, how)
 
 
 @dataclass(frozen=True)
@@ -204,11 +205,9 @@ class PrincipalRotation(Projection):
 
     def family(self, n_draws: int, n_numeric: int) -> FamilySpec:
         check_fits("PrincipalRotation(group_size=)", self.group_size, n_numeric)
-        group_size, per_node = int(self.group_size), self.per == "node"
         share = ROTATION_FOREST_SHARE if self.share is None else float(self.share)
-        return FamilySpec(
-            "principal", n_draws, group_size, per_node=per_node, share=1.0 if per_node else share
-        )
+        how = {"per_node": True} if self.per == "node" else {"share": share}
+        return FamilySpec("principal", n_draws, int(self.group_size), how)
 
     def shrunk_to(self, n_numeric: int) -> PrincipalRotation:
         return replace(self, group_size=min(self.group_size, n_numeric))

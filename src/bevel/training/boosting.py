@@ -532,7 +532,7 @@ def resolve_directions(
     members = [_with_all_axes(member, shape) for member in members]
     families = resolve_families(members, shape, regression=True)
     for member, family in zip(members, families, strict=False):
-        if not member.projection.draws_without_rows or family.per_node:
+        if not member.projection.draws_without_rows or family.settings.get("per_node"):
             required = (
                 "made of directions that do not depend on the rows of a node: axis, sparse, "
                 "combination, rotation, multirotation, Patches or Custom(matrix)"
@@ -687,26 +687,27 @@ def boost(
     native = _core.BoostingOptions()
     for name, value in vars(options).items():
         setattr(native, name, value)
+    native.user_loss = user_loss
+    native.scorer = scorer
     validates = target.validates
-    result: dict[str, Any] = _core.boost(
-        dataset.X,
-        encoding.levels,
-        encoding.medians,
-        dataset.has_nan,
-        target.values,
-        target.weights,
-        None if validates is None else validates.astype(np.uint8),
-        None if before is None else np.asarray(before[0], dtype=np.float64),
-        None if before is None or before[1] is None else np.ascontiguousarray(before[1].T).ravel(),
-        trees,
-        native,
-        n_threads,
-        _report(progress, scorer) if progress.wanted else None,
-        user_loss,
-        scorer,
-        *_rooms(dataset, families),
-        dataset.scaler,
+    baseline, raw = before or (None, None)
+    feature_room, direction_room = _rooms(dataset, families)
+    data = _core.BoostingData(
+        X=dataset.X,
+        levels=encoding.levels,
+        medians=encoding.medians,
+        has_nan=dataset.has_nan,
+        target=target.values,
+        weights=target.weights,
+        roles=None if validates is None else validates.astype(np.uint8),
+        baseline=None if baseline is None else np.asarray(baseline, dtype=np.float64),
+        raw_before=None if raw is None else np.ascontiguousarray(raw.T).ravel(),
+        scaler=dataset.scaler,
+        feature_room=feature_room,
+        direction_room=direction_room,
     )
+    report = _report(progress, scorer) if progress.wanted else None
+    result = _core.boost(data, trees, native, n_threads, report)
     if result["interrupted"]:
         progress.stop()
     elif progress.wanted:

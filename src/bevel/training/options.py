@@ -19,7 +19,7 @@ import numpy.typing as npt
 from sklearn.utils import check_random_state
 
 from bevel.errors import NoOutOfBagError, join_names, shorten, wrong_type, wrong_value
-from bevel.projections.base import FamilySpec
+from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
 
 __all__ = [
@@ -273,15 +273,13 @@ def check_directions(
     for member, family in zip(members, families, strict=False):
         if not member.projection.can_be_constrained:
             raise _cannot_hold(name, member)
-        if family.pool is not None:
-            _check_pool(constraints, family, levels)
+        if "pool" in family.settings:
+            _check_pool(constraints, family.settings["pool"], levels)
 
 
 def _check_pool(
-    constraints: FeatureConstraints, family: FamilySpec, levels: npt.NDArray[np.int32]
+    constraints: FeatureConstraints, pool: SparseDirections, levels: npt.NDArray[np.int32]
 ) -> None:
-    pool = family.pool
-    assert pool is not None
     column_of = np.flatnonzero(levels == 0)  # directions are over the numeric columns
     for d, (first, last) in enumerate(itertools.pairwise(pool.offset)):
         columns = [int(column_of[i]) for i in pool.index[first:last]]

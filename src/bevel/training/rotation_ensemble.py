@@ -195,7 +195,7 @@ def draw_rotations(
     options = _core.Options()
     options.seed = seed
     options.families = [
-        native_family(FamilySpec("multirotation", 1, n_rotated, n_rotations=n_rotations))
+        native_family(FamilySpec("multirotation", 1, n_rotated, {"n_rotations": n_rotations}))
     ]
     drawn = SparseDirections(*_core.forest_axes(options, np.zeros(n_numeric, np.int32)))
     return (
@@ -475,8 +475,9 @@ def _on_rotations(
     options: TrainingOptions, axes: SparseDirections | None, of_tree: npt.NDArray[np.int32]
 ) -> TrainingOptions:
     """Options whose trees have given rotations as axes; nominal columns are not rotated."""
+    given = {"given_axes": axes, "rotation_of_tree": of_tree.tolist()}
     families = tuple(
-        replace(family, pool=axes, rotation_of_tree=tuple(of_tree.tolist()))
+        replace(family, settings={**family.settings, **given})
         if family.kind == "rotation"
         else family
         for family in options.families

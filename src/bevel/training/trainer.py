@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
-from typing import Any, NamedTuple
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -14,7 +14,7 @@ from bevel.data.dataset import Dataset
 from bevel.data.survival import SurvivalTarget
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.task import Regression, SeveralOutputs, Task
-from bevel.projections.base import FamilySpec
+from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
@@ -103,23 +103,15 @@ def train(
     """
     encoding = dataset.encoding
     _check_directions(dataset, options)
-    rows = _RowsByTime.of(dataset.X, target) if target.survival else None
+    data = training_data(dataset, target)
     with progress:
         try:
             arrays = _core.train(
-                dataset.X if rows is None else rows.X,
-                encoding.levels,
-                encoding.medians,
-                dataset.has_nan,
-                target.values.ravel() if rows is None else None,
-                target.n_classes,
-                target.weights if rows is None else rows.weights,
+                data,
                 native_options(options),
                 np.asarray(trees, dtype=np.uint64),
                 n_threads,
                 progress if progress.wanted else None,
-                target.output_classes,
-                None if rows is None else rows.survival,
             )
         except MemoryError as error:
             raise MemoryError(_needed_for(dataset, options, len(trees))) from error
@@ -142,38 +134,60 @@ def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str
     return f"growing {n_trees:,} trees of up to {n_nodes:,} nodes: up to {size / 1e9:.2g} GB"
 
 
-class _RowsByTime(NamedTuple):
+def training_data(dataset: Dataset, target: TrainingTarget) -> _core.TrainingData:
+    """The training set as the core reads it."""
+    encoding = dataset.encoding
+    if target.survival is not None:
+        return _rows_by_time(dataset, target)
+    values = target.values.ravel()
+    return _core.TrainingData(
+        X=dataset.X,
+        levels=encoding.levels,
+        medians=encoding.medians,
+        has_nan=dataset.has_nan,
+        weights=target.weights,
+        n_classes=target.n_classes,
+        labels=values if target.n_classes else None,
+        targets=None if target.n_classes else values,
+        output_classes=target.output_classes,
+    )
+
+
+def _rows_by_time(dataset: Dataset, target: TrainingTarget) -> _core.TrainingData:
     """Training rows in the order of their times, from which every node finds its risk sets."""
+    encoding, truth = dataset.encoding, target.counted_survival
+    assert truth is not None
+    order = truth.time.argsort(kind="stable")
+    times = truth.event_times
+    event = truth.event if truth.cause is None else truth.cause
 
-    X: npt.NDArray[np.float32]
-    weights: npt.NDArray[np.float64] | None
-    # Ranks of the times, causes of events, original row numbers, number of event times, ranks
-    # of entries, number of causes.
-    survival: tuple[Any, ...]
+    def rank(of: npt.NDArray[np.float64]) -> npt.NDArray[np.uint32]:
+        return np.searchsorted(times, of[order], side="right").astype(np.uint32)
 
-    @classmethod
-    def of(cls, X: npt.NDArray[np.float32], target: TrainingTarget) -> _RowsByTime:
-        truth = target.counted_survival
-        assert truth is not None
-        order = truth.time.argsort(kind="stable")
-        times = truth.event_times
-        rank = np.searchsorted(times, truth.time[order], side="right").astype(np.uint32)
-        event = (truth.event if truth.cause is None else truth.cause)[order].astype(np.uint8)
-        entry = None
-        if truth.entry is not None:
-            places = np.searchsorted(times, truth.entry[order], side="right")
-            entry = places.astype(np.uint32)
-        weights = None if target.weights is None else target.weights[order]
-        survival = (rank, event, order.astype(np.uint32), len(times), entry, truth.n_causes)
-        return cls(np.asfortranarray(X[order]), weights, survival)
+    survival = _core.SurvivalTimes(
+        rank=rank(truth.time),
+        event=event[order].astype(np.uint8),
+        row=order.astype(np.uint32),
+        n_times=len(times),
+        entry=None if truth.entry is None else rank(truth.entry),
+        n_causes=truth.n_causes,
+    )
+    return _core.TrainingData(
+        X=np.asfortranarray(dataset.X[order]),
+        levels=encoding.levels,
+        medians=encoding.medians,
+        has_nan=dataset.has_nan,
+        weights=None if target.weights is None else target.weights[order],
+        survival=survival,
+    )
 
 
 def _check_directions(dataset: Dataset, options: TrainingOptions) -> None:
     """Raise if directions given by the user are too large for the training rows."""
     numeric = np.flatnonzero(dataset.encoding.levels == 0)
     for family in options.families:
-        if family.kind == "custom" and family.pool is not None:
-            check_sums(family.pool, dataset.X, "Custom(sampler=)", numeric)
+        if "pool" in family.settings:
+            check_sums(family.settings["pool"], dataset.X, "Custom(sampler=)", numeric)
 
 
 def native_options(options: TrainingOptions) -> _core.Options:
@@ -188,11 +202,8 @@ def native_options(options: TrainingOptions) -> _core.Options:
 
 def native_family(family: FamilySpec) -> _core.Family:
     """One sampler as the core reads it."""
-    values = dict(vars(family))
-    if family.patch is not None:
-        values["patch"] = _core.Patch(**asdict(family.patch))
-    if family.model is not None:
-        values["model"] = _core.ModelSettings(**asdict(family.model))
-    if family.pool is not None:
-        values["pool"] = (family.pool.offset, family.pool.index, family.pool.weight)
-    return _core.Family(**values)
+    settings = {
+        name: value.arrays if isinstance(value, SparseDirections) else value
+        for name, value in family.settings.items()
+    }
+    return _core.Family(family.kind, family.n_draws, family.n_nonzeros, **settings)

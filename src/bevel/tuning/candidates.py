@@ -225,7 +225,7 @@ def _fits(estimator: Any, candidate: Parameters, shape: TableShape) -> bool:
         return False
     dear = max(AFFORDABLE_DRAWS, shape.n_features)
     return not any(
-        family.n_draws > dear or (family.model and family.n_nonzeros > AFFORDABLE_FEATURES)
+        family.n_draws > dear or (family.fits_models and family.n_nonzeros > AFFORDABLE_FEATURES)
         for family in options.families
     )
 

@@ -33,13 +33,13 @@ def seen(monkeypatch: pytest.MonkeyPatch) -> list[Float32s]:
     """Tables of any size are read where they lie; what the core was given, fit by fit."""
     monkeypatch.setattr(boosting, "LARGE_TABLE", 0)
     given: list[Float32s] = []
-    core = boosting._core.boost
+    core = boosting._core.BoostingData
 
-    def boost(X: Float32s, *rest: Any) -> Any:
+    def data(*, X: Float32s, **rest: Any) -> Any:
         given.append(X)
-        return core(X, *rest)
+        return core(X=X, **rest)
 
-    monkeypatch.setattr(boosting._core, "boost", boost)
+    monkeypatch.setattr(boosting._core, "BoostingData", data)
     return given
 
 

@@ -23,17 +23,16 @@ from bevel import _core
 TOLERANCE = 2e-5  # directions are stored in float32
 MODELS: dict[str, tuple[dict[str, object], Callable[[NodeProblem], Lines]]] = {
     "ridge": ({"alphas": [0.3]}, lambda p: naive_models.ridge(p, 0.3)),
-    "lda": ({"alphas": []}, naive_models.lda),
-    "logistic": ({"alphas": [1.0], "n_steps": 200}, lambda p: naive_models.logistic(p, 1.0)),
-    "pls": ({"alphas": [], "n_components": 2}, lambda p: naive_models.pls(p, 2)),
-    "cca": ({"alphas": []}, naive_models.cca),
+    "lda": ({}, naive_models.lda),
+    "logistic": ({"alpha": 1.0, "n_steps": 200}, lambda p: naive_models.logistic(p, 1.0)),
+    "pls": ({"n_components": 2}, lambda p: naive_models.pls(p, 2)),
+    "cca": ({}, naive_models.cca),
 }
 TASKS = {"two_classes": 2, "four_classes": 4, "regression": 0}
 
 
 def family(kind: str, n_features: int, n_draws: int = 1, **settings: object) -> _core.Family:
-    model = _core.ModelSettings(**{**MODELS[kind][0], **settings})
-    return _core.Family(kind, n_draws, n_features, model=model)
+    return _core.Family(kind, n_draws, n_features, **{**MODELS[kind][0], **settings})
 
 
 def training_data(

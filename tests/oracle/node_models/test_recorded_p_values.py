@@ -31,14 +31,14 @@ PENALTIES = {"ridge": [0.7], "lda": [0.0], "out_of_bag": ALPHAS, "logistic": [0.
 
 def family(kind: str, n_features: int, *, record: bool = True) -> _core.Family:
     if kind == "lda":
-        return _core.Family("lda", 1, n_features, model=_core.ModelSettings([], record=record))
+        return _core.Family("lda", 1, n_features, record=record)
     if kind == "logistic":
-        model = _core.ModelSettings(PENALTIES[kind], n_steps=50, record=record)
-        return _core.Family("logistic", 1, n_features, model=model)
-    tune = "out_of_bag" if kind == "out_of_bag" else "none"
-    alphas = ALPHAS if kind == "out_of_bag" else [0.7]
-    model = _core.ModelSettings(alphas, tune, kind == "out_of_bag", record=record)
-    return _core.Family("ridge", 1, n_features, model=model)
+        penalty = PENALTIES[kind][0]
+        return _core.Family("logistic", 1, n_features, alpha=penalty, n_steps=50, record=record)
+    if kind == "ridge":
+        return _core.Family("ridge", 1, n_features, alphas=[0.7], record=record)
+    tuned = {"alphas": ALPHAS, "tune": "out_of_bag", "parent_when_exhausted": True}
+    return _core.Family("ridge", 1, n_features, record=record, **tuned)
 
 
 def training_data(n_classes: int, n: int = 200, seed: int = 0) -> Problem:

@@ -20,8 +20,8 @@ TASKS = {"two_classes": 2, "three_classes": 3, "regression": 0}
 
 
 def ridge_family(n_features: int, *, parent: bool = False, record: bool = False) -> _core.Family:
-    model = _core.ModelSettings(ALPHAS, "out_of_bag", parent, record=record)
-    return _core.Family("ridge", 1, n_features, model=model)
+    tuned = {"alphas": ALPHAS, "tune": "out_of_bag", "parent_when_exhausted": parent}
+    return _core.Family("ridge", 1, n_features, record=record, **tuned)
 
 
 def training_data(
@@ -161,7 +161,7 @@ LISTS = {
     "nominal": [("categorical", 1)],
     "rotation": [("rotation", 1, 5), ("categorical", 1)],
     "partial_rotation": [("rotation", 1, 3)],
-    "principal": [("principal", 1, 2, False, False, 1, 0.75)],
+    "principal": [("principal", 1, 2, ("share", 0.75))],
     "axis": [("axis", 1), ("categorical", 1)],
 }
 
@@ -222,7 +222,7 @@ def test_axis_that_vanishes_on_the_bag_cuts_no_rows_whatever_is_out_of_it() -> N
     X = np.outer(rng.normal(size=60), [1.0, 3.0])
     X[7] = [100.0, -50.0]
     data = problem(X, rng.integers(0, 2, 60))
-    model = _core.Family("ridge", 1, 2, model=_core.ModelSettings([1e5], "out_of_bag", False))
+    model = _core.Family("ridge", 1, 2, alphas=[1e5], tune="out_of_bag")
     principal = _core.Family("principal", 2, 2, share=1.0)
     how = ways(data, principal, model)
     n_checked = 0

@@ -35,9 +35,7 @@ NUMERIC_FAMILIES = {
     "multirotation": _core.Family("multirotation", 5, 8, n_rotations=4),
     "principal": _core.Family("principal", 8, 3, share=0.75),
     "principal_per_node": _core.Family("principal", 8, 3, per_node=True),
-    "patches": _core.Family(
-        "patches", 8, 4, patch=_core.Patch([(4, 2, 1, 3), (2, 1, 1, 2)], weights="uniform")
-    ),
+    "patches": _core.Family("patches", 8, 4, axes=[(4, 2, 1, 3), (2, 1, 1, 2)], weights="uniform"),
 }
 
 

@@ -139,7 +139,11 @@ def oblique_families(family: str, p: int) -> list[tuple[object, ...]]:
         "combination": [("combination", p, min(2, p))],
         "gaussian": [("gaussian", p, min(2, p))],
         "rotation": [("rotation", p, p)],
-        "mixed": [("axis", p), ("signs", p, min(3, p) * p), ("rotation", p, p, True, True)],
+        "mixed": [
+            ("axis", p),
+            ("signs", p, min(3, p) * p),
+            ("rotation", p, p, ("flip", True), ("per_node", True)),
+        ],
     }[family]
 
 

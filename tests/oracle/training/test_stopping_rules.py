@@ -159,9 +159,9 @@ def structure(tree: Tree) -> list[tuple[object, ...]]:
         [("signs", 1, 3)],
         [("axis", 1), ("categorical", 1)],
         [("rotation", 1, 4)],
-        [("multirotation", 1, 4, False, False, 3)],
+        [("multirotation", 1, 4, ("n_rotations", 3))],
         [("principal", 1, 3)],
-        [("principal", 1, 3, False, True)],
+        [("principal", 1, 3, ("per_node", True))],
     ],
     ids=["signs", "single_columns", "rotation", "multirotation", "principal", "at_nodes"],
 )

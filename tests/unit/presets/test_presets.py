@@ -188,17 +188,16 @@ def test_regression_draws_a_third_of_the_features_where_r_does():
 
 
 def test_settings_within_the_projections_are_those_of_the_papers():
-    ridge = sampler(presets.orf_ridge()).model
-    assert ridge.alphas == tuple(10.0**i for i in range(-5, 6))
-    assert ridge.tune == "out_of_bag"
-    assert not ridge.parent_when_exhausted
-    assert sampler(presets.ccf()).model.bootstrap
-    assert sampler(presets.multi_rotation()).n_rotations == 30
-    rotation = sampler(presets.rotation_forest())
-    assert (rotation.share, rotation.per_node) == (0.75, False)
-    assert not sampler(presets.rr_rf()).per_node
+    ridge = sampler(presets.orf_ridge()).settings
+    assert ridge["alphas"] == tuple(10.0**i for i in range(-5, 6))
+    assert ridge["tune"] == "out_of_bag"
+    assert not ridge["parent_when_exhausted"]
+    assert sampler(presets.ccf()).settings["bootstrap"]
+    assert sampler(presets.multi_rotation()).settings["n_rotations"] == 30
+    assert sampler(presets.rotation_forest()).settings == {"share": 0.75}
+    assert not sampler(presets.rr_rf()).settings["per_node"]
     patches = sampler(presets.s_rerf((6, 6)))
-    assert (patches.kind, patches.n_draws, patches.patch.shuffle) == ("patches", 36, False)
+    assert (patches.kind, patches.n_draws, patches.settings["shuffle"]) == ("patches", 36, False)
 
 
 def test_own_parameters_reach_the_projection():

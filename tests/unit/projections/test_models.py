@@ -8,13 +8,18 @@ import pytest
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.errors import NoOutOfBagError
-from bevel.projections.base import FamilySpec, ModelSpec
+from bevel.projections.base import FamilySpec
 from bevel.projections.families import TableShape, read_projection, resolve_families
 
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(120, 9))
 y = (X[:, 0] + X[:, 1] > 0).astype(int)
-MENZE = tuple(10.0**i for i in range(-5, 6))
+RIDGE = {
+    "alphas": tuple(10.0**i for i in range(-5, 6)),
+    "tune": "out_of_bag",
+    "parent_when_exhausted": False,
+    "record": False,
+}
 
 
 def resolve(projection, n_projections="auto", numeric=20, nominal=0):
@@ -23,31 +28,32 @@ def resolve(projection, n_projections="auto", numeric=20, nominal=0):
 
 
 @pytest.mark.parametrize(
-    ("projection", "kind", "n_features", "model"),
+    ("projection", "kind", "n_features", "settings"),
     [
-        (P.Ridge(), "ridge", 4, ModelSpec(MENZE, "out_of_bag")),
-        (P.Ridge(tune="gcv"), "ridge", 4, ModelSpec(MENZE, "cross_validation")),
+        (P.Ridge(), "ridge", 4, RIDGE),
+        (P.Ridge(tune="gcv"), "ridge", 4, {**RIDGE, "tune": "cross_validation"}),
         (
             P.Ridge("p", alphas=[3, 0.5], when_exhausted="parent", record=True),
             "ridge",
             20,
-            ModelSpec((0.5, 3.0), "out_of_bag", parent_when_exhausted=True, record=True),
+            {**RIDGE, "alphas": (0.5, 3.0), "parent_when_exhausted": True, "record": True},
         ),
-        (P.LDA(7, record=True), "lda", 7, ModelSpec(record=True)),
-        (P.Logistic(0.5), "logistic", 10, ModelSpec((1.0,), n_steps=5)),
+        (P.LDA(7, record=True), "lda", 7, {"record": True}),
+        (P.Logistic(0.5), "logistic", 10, {"alpha": 1.0, "n_steps": 5, "record": False}),
         (
             P.Logistic(3, 2, 7, record=True),
             "logistic",
             3,
-            ModelSpec((2.0,), n_steps=7, record=True),
+            {"alpha": 2.0, "n_steps": 7, "record": True},
         ),
-        (P.PLS("log2", n_components=3), "pls", 4, ModelSpec(n_components=3)),
-        (P.CCA(), "cca", 4, ModelSpec(bootstrap=True)),
-        (P.CCA("p**0.75", bootstrap=None), "cca", 10, ModelSpec()),
+        (P.PLS("log2", n_components=3), "pls", 4, {"n_components": 3}),
+        (P.CCA(), "cca", 4, {"bootstrap": True}),
+        (P.CCA("p**0.75", bootstrap=None), "cca", 10, {"bootstrap": False}),
     ],
 )
-def test_model_of_four_draws_among_twenty_features(projection, kind, n_features, model):
-    assert projection.family(4, 20) == FamilySpec(kind, 4, n_features, model=model)
+def test_model_of_four_draws_among_twenty_features(projection, kind, n_features, settings):
+    family = FamilySpec(kind, 4, n_features, settings, fits_models=True)
+    assert projection.family(4, 20) == family
     assert projection.default_draws(20, regression=False) == 1
     assert projection.default_draws(20, regression=True) == 1
 

@@ -5,36 +5,49 @@ from __future__ import annotations
 import pytest
 
 from bevel import projections as P
-from bevel.projections.base import PatchSpec
 
 
 @pytest.mark.parametrize(
-    ("patches", "patch"),
+    ("patches", "settings"),
     [
-        (P.Patches(7), PatchSpec(((7, 1, 1, 5),))),
-        (P.Patches((7,), min=2, max=3), PatchSpec(((7, 1, 2, 3),))),
-        (P.Patches([3, 4]), PatchSpec(((3, 4, 1, 3), (4, 1, 1, 4)))),
-        (P.Patches((9, 9), min=7), PatchSpec(((9, 9, 7, 7), (9, 1, 7, 7)))),
+        (P.Patches(7), {"axes": ((7, 1, 1, 5),)}),
+        (P.Patches((7,), min=2, max=3), {"axes": ((7, 1, 2, 3),)}),
+        (P.Patches([3, 4]), {"axes": ((3, 4, 1, 3), (4, 1, 1, 4))}),
+        (P.Patches((9, 9), min=7), {"axes": ((9, 9, 7, 7), (9, 1, 7, 7))}),
         (
             P.Patches((2, 3, 4), min=(1, 2, 1), max=(2, 2, 4)),
-            PatchSpec(((2, 12, 1, 2), (3, 4, 2, 2), (4, 1, 1, 4))),
+            {"axes": ((2, 12, 1, 2), (3, 4, 2, 2), (4, 1, 1, 4))},
         ),
         (
             P.Patches((6, 7, 3), channel_axis=-1, max=2),
-            PatchSpec(((6, 21, 1, 2), (7, 3, 1, 2)), 3, 1),
+            {"axes": ((6, 21, 1, 2), (7, 3, 1, 2)), "n_channels": 3},
         ),
         (
             P.Patches((3, 6, 7), channel_axis=0, max=2, channels="one"),
-            PatchSpec(((6, 7, 1, 2), (7, 1, 1, 2)), 3, 42, one_channel=True),
+            {
+                "axes": ((6, 7, 1, 2), (7, 1, 1, 2)),
+                "n_channels": 3,
+                "channel_stride": 42,
+                "one_channel": True,
+            },
         ),
         (
             P.Patches(4, weights="uniform", shuffle=True, wrap=True),
-            PatchSpec(((4, 1, 1, 4),), weights="uniform", shuffle=True, wrap=True),
+            {"axes": ((4, 1, 1, 4),), "weights": "uniform", "shuffle": True, "wrap": True},
         ),
     ],
 )
-def test_patches_describe_their_array_to_the_core(patches, patch):
-    assert patches.family(5, 999).patch == patch
+def test_patches_describe_their_array_to_the_core(patches, settings):
+    unset = {
+        "n_channels": 1,
+        "channel_stride": 1,
+        "one_channel": False,
+        "weights": "signs",
+        "shuffle": False,
+        "wrap": False,
+        "inside": False,
+    }
+    assert patches.family(5, 999).settings == {**unset, **settings}
 
 
 @pytest.mark.parametrize(

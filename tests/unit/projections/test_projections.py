@@ -12,6 +12,7 @@ from bevel import projections as P
 from bevel.projections import NAMED
 from bevel.projections.base import FamilySpec
 
+ROTATION = {"flip": False, "per_node": False, "direct": False}
 ALL = [*(member() for member in NAMED.values()), P.Patches((4, 5))]
 
 
@@ -57,19 +58,19 @@ def test_projection_docstring_names_its_source(projection):
         (P.RandomCombination(2), FamilySpec("combination", 4, 2)),
         (P.Gaussian(), FamilySpec("gaussian", 4, 4)),
         (P.Gaussian("p"), FamilySpec("gaussian", 4, 20)),
-        (P.RandomRotation(), FamilySpec("rotation", 4, 20)),
+        (P.RandomRotation(), FamilySpec("rotation", 4, 20, ROTATION)),
         (
             P.RandomRotation(per="node", flip=True, max_features=9),
-            FamilySpec("rotation", 4, 9, flip=True, per_node=True),
+            FamilySpec("rotation", 4, 9, {**ROTATION, "flip": True, "per_node": True}),
         ),
-        (P.MultiRotation(), FamilySpec("multirotation", 4, 20, n_rotations=30)),
+        (P.MultiRotation(), FamilySpec("multirotation", 4, 20, {"flip": False, "n_rotations": 30})),
         (
             P.MultiRotation(3, flip=True, max_features=9),
-            FamilySpec("multirotation", 4, 9, flip=True, n_rotations=3),
+            FamilySpec("multirotation", 4, 9, {"flip": True, "n_rotations": 3}),
         ),
-        (P.PrincipalRotation(), FamilySpec("principal", 4, 3, share=0.75)),
-        (P.PrincipalRotation(7, share=1), FamilySpec("principal", 4, 7, share=1.0)),
-        (P.PrincipalRotation(per="node"), FamilySpec("principal", 4, 3, per_node=True)),
+        (P.PrincipalRotation(), FamilySpec("principal", 4, 3, {"share": 0.75})),
+        (P.PrincipalRotation(7, share=1), FamilySpec("principal", 4, 7, {"share": 1.0})),
+        (P.PrincipalRotation(per="node"), FamilySpec("principal", 4, 3, {"per_node": True})),
     ],
 )
 def test_family_of_four_draws_among_twenty_features(projection, family):

@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "bevel/projection/samplers/samplers.h"
+#include "bevel/projection/family.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -36,10 +36,22 @@ class CombinationSampler : public Sampler {
   int64_t n_features_;
 };
 
+// Forest-RC (Breiman 2001): L distinct features, weights uniform on (-1, 1).
+class CombinationFamily : public Family {
+ public:
+  CombinationFamily(const FamilySize& size, FamilySettings&) : Family(size) {}
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    return std::make_unique<CombinationSampler>(input.data.numeric, n_draws, n_nonzeros);
+  }
+  bool needs_no_values() const override { return true; }
+  UnderConstraints under_constraints() const override { return UnderConstraints::redraws; }
+};
+
 }  // namespace
 
-std::unique_ptr<Sampler> make_combination_sampler(const Family& family, const DatasetView& data) {
-  return std::make_unique<CombinationSampler>(data.numeric, family.n_draws, family.n_nonzeros);
+std::shared_ptr<const Family> make_combination(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<CombinationFamily>(size, settings);
 }
 
 }  // namespace bevel

@@ -1,4 +1,7 @@
-#include "bevel/projection/samplers/samplers.h"
+#include <utility>
+
+#include "bevel/projection/family.h"
+#include "bevel/projection/samplers/column_samplers.h"
 
 namespace bevel {
 namespace {
@@ -22,13 +25,31 @@ class SourceSampler : public Sampler {
   const DatasetView& data_;
 };
 
+// User-defined directions: a function that is called at every node, or a pool to draw from.
+class CustomFamily : public Family {
+ public:
+  CustomFamily(const FamilySize& size, FamilySettings& settings) : Family(size) {
+    settings.read("source", &source_);
+    settings.read("pool", &pool_);
+  }
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    if (source_) return std::make_unique<SourceSampler>(source_, input.data);
+    Candidates pool = *pool_;
+    for (int32_t& feature : pool.index) feature = input.data.numeric[feature];
+    return make_pool_sampler(std::move(pool), n_draws);
+  }
+  UnderConstraints under_constraints() const override { return UnderConstraints::removes; }
+
+ private:
+  std::shared_ptr<const DirectionSource> source_;
+  std::shared_ptr<const Candidates> pool_;
+};
+
 }  // namespace
 
-std::unique_ptr<Sampler> make_custom_sampler(const Family& family, const DatasetView& data) {
-  if (family.source) return std::make_unique<SourceSampler>(family.source, data);
-  Candidates pool = *family.pool;
-  for (int32_t& feature : pool.index) feature = data.numeric[feature];
-  return make_pool_sampler(std::move(pool), family.n_draws);
+std::shared_ptr<const Family> make_custom(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<CustomFamily>(size, settings);
 }
 
 }  // namespace bevel

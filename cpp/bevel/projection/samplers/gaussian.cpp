@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "bevel/projection/samplers/samplers.h"
+#include "bevel/projection/family.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -62,10 +62,20 @@ class GaussianSampler : public Sampler {
   int64_t n_features_;
 };
 
+// oRF-rnd (Menze et al. 2011, section 2): mtry features standardised in the node, weights N(0, 1).
+class GaussianFamily : public Family {
+ public:
+  GaussianFamily(const FamilySize& size, FamilySettings&) : Family(size) {}
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    return std::make_unique<GaussianSampler>(input.data, n_draws, n_nonzeros);
+  }
+};
+
 }  // namespace
 
-std::unique_ptr<Sampler> make_gaussian_sampler(const Family& family, const DatasetView& data) {
-  return std::make_unique<GaussianSampler>(data, family.n_draws, family.n_nonzeros);
+std::shared_ptr<const Family> make_gaussian(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<GaussianFamily>(size, settings);
 }
 
 }  // namespace bevel

@@ -1,7 +1,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "bevel/projection/samplers/samplers.h"
+#include "bevel/projection/family.h"
+#include "bevel/projection/samplers/column_samplers.h"
 
 namespace bevel {
 namespace {
@@ -32,7 +33,39 @@ class ListSampler : public Sampler {
   int32_t n_draws_;
 };
 
+// Breiman's forest: d distinct features.
+class AxisFamily : public Family {
+ public:
+  AxisFamily(const FamilySize& size, FamilySettings&) : Family(size) {}
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    return make_list_sampler(input.data.numeric, n_draws);
+  }
+  size_t features_per_node() const override { return static_cast<size_t>(n_draws); }
+  bool needs_no_values() const override { return true; }
+};
+
+// d distinct nominal columns, which are split by sets of levels.
+class CategoricalFamily : public Family {
+ public:
+  CategoricalFamily(const FamilySize& size, FamilySettings&) : Family(size) {}
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    return make_list_sampler(input.data.categorical, n_draws);
+  }
+  size_t features_per_node() const override { return static_cast<size_t>(n_draws); }
+  bool is_nominal() const override { return true; }
+};
+
 }  // namespace
+
+std::shared_ptr<const Family> make_axis(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<AxisFamily>(size, settings);
+}
+
+std::shared_ptr<const Family> make_categorical(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<CategoricalFamily>(size, settings);
+}
 
 std::unique_ptr<Sampler> make_list_sampler(std::vector<int32_t> columns, int32_t n_draws) {
   return std::make_unique<ListSampler>(std::move(columns), n_draws);

@@ -4,7 +4,6 @@
 
 #include "bevel/models/node_sample.h"
 #include "bevel/projection/samplers/node_model.h"
-#include "bevel/projection/samplers/samplers.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -24,7 +23,7 @@ struct ModelScratch : FamilyScratch {
 
 class ModelSampler : public Sampler {
  public:
-  ModelSampler(const Family& family, const DatasetView& data, bool may_stop)
+  ModelSampler(const ModelFamily& family, const DatasetView& data, bool may_stop)
       : family_(family),
         data_(data),
         may_stop_(may_stop),
@@ -34,7 +33,7 @@ class ModelSampler : public Sampler {
   void prepare(SamplerScratch& scratch) const override {
     scratch.subset.resize(static_cast<int32_t>(data_.numeric.size()));
     auto own = std::make_unique<ModelScratch>();
-    own->model = make_node_model(family_);
+    own->model = family_.make_model();
     scratch.family = std::move(own);
   }
 
@@ -52,7 +51,7 @@ class ModelSampler : public Sampler {
       own.p_values.clear();
       own.model->fit(
           {own.sample, own.out_of_bag, stream, node.inherited ? *node.inherited : nothing},
-          own.directions, family_.model.record ? &own.p_values : nullptr);
+          own.directions, family_.records_p_values() ? &own.p_values : nullptr);
       emit(own, out);
       if (may_stop_ && draw + 1 < family_.n_draws && separates(node, own)) return;
     }
@@ -215,17 +214,17 @@ class ModelSampler : public Sampler {
       for (size_t j = 0; j < coefficients.size(); ++j) {
         const auto weight = static_cast<float>(coefficients[j]);
         if (weight == 0.0f) continue;
-        if (family_.model.record)
+        if (family_.records_p_values())
           out.p_value.resize(out.index.size(), std::numeric_limits<float>::quiet_NaN());
         out.add_entry(own.features[j], weight);
-        if (family_.model.record)
+        if (family_.records_p_values())
           out.p_value.push_back(static_cast<float>(own.p_values[d * coefficients.size() + j]));
       }
       if (out.index.size() > out.offset.back()) out.close();
     }
   }
 
-  const Family& family_;
+  const ModelFamily& family_;
   static constexpr size_t kMostChecked = 64;
 
   const DatasetView& data_;
@@ -235,9 +234,8 @@ class ModelSampler : public Sampler {
 
 }  // namespace
 
-std::unique_ptr<Sampler> make_model_sampler(const Family& family, const DatasetView& data,
-                                            bool may_stop) {
-  return std::make_unique<ModelSampler>(family, data, may_stop);
+std::unique_ptr<Sampler> ModelFamily::make_sampler(const SamplerInput& input) const {
+  return std::make_unique<ModelSampler>(*this, input.data, input.first_perfect_cut_wins);
 }
 
 }  // namespace bevel

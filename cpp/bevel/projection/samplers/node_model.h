@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "bevel/models/node_sample.h"
-#include "bevel/options.h"
+#include "bevel/projection/family.h"
 #include "bevel/random/stream.h"
 
 namespace bevel {
@@ -30,7 +30,17 @@ class NodeModel {
                    std::vector<double>* p_values) = 0;
 };
 
-// The family must outlive the model.
-std::unique_ptr<NodeModel> make_node_model(const Family& family);
+class ModelFamily : public Family {
+ public:
+  using Family::Family;
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const final;
+  // One per thread; the family must outlive it.
+  virtual std::unique_ptr<NodeModel> make_model() const = 0;
+  bool records_p_values() const { return records_p_values_; }
+
+ protected:
+  bool records_p_values_ = false;  // of coefficients
+};
 
 }  // namespace bevel

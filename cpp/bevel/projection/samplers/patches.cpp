@@ -1,10 +1,31 @@
 #include <algorithm>
+#include <array>
 #include <utility>
 
-#include "bevel/projection/samplers/samplers.h"
+#include "bevel/projection/family.h"
+#include "bevel/support/check.h"
 
 namespace bevel {
 namespace {
+
+enum class PatchWeights : uint8_t { signs, uniform, ones };
+constexpr std::array kPatchWeightsNames{"signs", "uniform", "ones"};
+
+// One axis of the array whose entries are the features, and the lengths of patches along it.
+struct PatchAxis {
+  int32_t length, stride;  // stride: features from one entry to the next
+  int32_t shortest, longest;
+};
+
+struct Patch {
+  std::vector<PatchAxis> axes;
+  int32_t n_channels = 1, channel_stride = 1;
+  bool one_channel = false;  // otherwise a patch covers all channels
+  PatchWeights weights = PatchWeights::signs;
+  bool shuffle = false;  // the same number of entries at random positions
+  bool wrap = false;     // patches wrap around, otherwise they are cut off at the ends
+  bool inside = false;   // patches are inside the array
+};
 
 class PatchesSampler : public Sampler {
  public:
@@ -114,10 +135,46 @@ class PatchesSampler : public Sampler {
   std::vector<int32_t> pixels_;  // to shuffle: all of them, as features of channel 0
 };
 
+// Tomita's thesis 3.3.8: random weights on the entries of a random patch of an array. All columns
+// are numeric.
+class PatchesFamily : public Family {
+ public:
+  PatchesFamily(const FamilySize& size, FamilySettings& settings) : Family(size) {
+    std::vector<std::array<int32_t, 4>> axes;
+    settings.read("axes", &axes);
+    for (auto [length, stride, shortest, longest] : axes)
+      patch_.axes.push_back({length, stride, shortest, longest});
+    settings.read("n_channels", &patch_.n_channels);
+    settings.read("channel_stride", &patch_.channel_stride);
+    settings.read("one_channel", &patch_.one_channel);
+    settings.read_name("weights", kPatchWeightsNames, patch_.weights);
+    settings.read("shuffle", &patch_.shuffle);
+    settings.read("wrap", &patch_.wrap);
+    settings.read("inside", &patch_.inside);
+  }
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput&) const override {
+    return std::make_unique<PatchesSampler>(patch_, n_draws);
+  }
+  void check(const DatasetView& data, std::span<const uint64_t>) const override {
+    int64_t last = (patch_.n_channels - 1) * static_cast<int64_t>(patch_.channel_stride);
+    for (const PatchAxis& axis : patch_.axes) {
+      require(1 <= axis.shortest && axis.shortest <= axis.longest && axis.longest <= axis.length,
+              "[train] size of a patch");
+      last += (axis.length - 1) * static_cast<int64_t>(axis.stride);
+    }
+    require(!patch_.axes.empty() && last < data.n_features && data.categorical.empty(),
+            "[train] patches do not fit the features");
+  }
+
+ private:
+  Patch patch_;
+};
+
 }  // namespace
 
-std::unique_ptr<Sampler> make_patches_sampler(const Family& family) {
-  return std::make_unique<PatchesSampler>(family.patch, family.n_draws);
+std::shared_ptr<const Family> make_patches(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<PatchesFamily>(size, settings);
 }
 
 }  // namespace bevel

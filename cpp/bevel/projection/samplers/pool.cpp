@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "bevel/projection/samplers/samplers.h"
+#include "bevel/projection/samplers/column_samplers.h"
 
 namespace bevel {
 namespace {

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "bevel/projection/family.h"
+#include "bevel/projection/principal_axes.h"
 #include "bevel/projection/principal_components.h"
-#include "bevel/projection/samplers/samplers.h"
 
 namespace bevel {
 namespace {
@@ -62,10 +63,33 @@ class PrincipalSampler : public Sampler {
   int64_t group_size_;
 };
 
+// Rotation Forest: principal components of random groups of features, per tree; or, as in Tomita's
+// thesis, Table 3.1, on the rows of each node, where those of eigenvalue zero are not candidates.
+class PrincipalFamily : public Family {
+ public:
+  PrincipalFamily(const FamilySize& size, FamilySettings& settings) : Family(size) {
+    settings.read("per_node", &per_node_);
+    settings.read("share", &share_);
+  }
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    return std::make_unique<PrincipalSampler>(input.data, n_draws, n_nonzeros);
+  }
+  bool per_tree() const override { return !per_node_; }
+  void append_tree_axes(const DatasetView& data, const TreeRows& tree, bool by_class,
+                        Stream& stream, Candidates& axes) const override {
+    append_principal_axes({n_nonzeros, share_, by_class}, data, tree, stream, axes);
+  }
+
+ private:
+  bool per_node_ = false;
+  double share_ = 1.0;  // per tree: share of the rows that a group learns from
+};
+
 }  // namespace
 
-std::unique_ptr<Sampler> make_principal_sampler(const Family& family, const DatasetView& data) {
-  return std::make_unique<PrincipalSampler>(data, family.n_draws, family.n_nonzeros);
+std::shared_ptr<const Family> make_principal(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<PrincipalFamily>(size, settings);
 }
 
 }  // namespace bevel

@@ -2,7 +2,7 @@
 #include <span>
 #include <utility>
 
-#include "bevel/projection/samplers/samplers.h"
+#include "bevel/projection/family.h"
 #include "bevel/support/cancellation.h"
 
 namespace bevel {
@@ -108,10 +108,24 @@ class SignsSampler : public Sampler {
   int64_t n_nonzeros_;
 };
 
+// SPORF 3.1: n_nonzeros entries of +-1 at uniform positions, without replacement, of the p x d
+// matrix. Empty columns are not candidates.
+class SignsFamily : public Family {
+ public:
+  SignsFamily(const FamilySize& size, FamilySettings&) : Family(size) {}
+
+  std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
+    return std::make_unique<SignsSampler>(input.data.numeric, n_draws, n_nonzeros);
+  }
+  size_t features_per_node() const override { return static_cast<size_t>(n_nonzeros); }
+  bool needs_no_values() const override { return true; }
+  UnderConstraints under_constraints() const override { return UnderConstraints::redraws; }
+};
+
 }  // namespace
 
-std::unique_ptr<Sampler> make_signs_sampler(const Family& family, const DatasetView& data) {
-  return std::make_unique<SignsSampler>(data.numeric, family.n_draws, family.n_nonzeros);
+std::shared_ptr<const Family> make_signs(const FamilySize& size, FamilySettings& settings) {
+  return make_family_of<SignsFamily>(size, settings);
 }
 
 }  // namespace bevel

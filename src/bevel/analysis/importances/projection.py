@@ -248,7 +248,7 @@ def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Ints6
     names, views = [UNROTATED], []
     for family in families:
         views.append(np.zeros(n_numeric, np.int64))
-        rotated = np.arange(len(names), len(names) + family.n_rotations - 1)
+        rotated = np.arange(len(names), len(names) + family.settings["n_rotations"] - 1)
         views.append(np.repeat(rotated, family.n_nonzeros))
         names += [f"rotation {number}" for number in rotated]
     return names, np.concatenate(views)
