@@ -1,6 +1,5 @@
 """``bevel explain``: importances of a model, and explanations of its predictions."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
@@ -14,8 +13,8 @@ from rich.text import Text
 from bevel import workflow
 from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
 from bevel.cli import options, output
-from bevel.cli.options import ModelData, reads_tables, source_of, table_arguments
-from bevel.cli.output import as_flags
+from bevel.cli.flags import Command, as_flags
+from bevel.cli.options import ModelData, reads_tables, source_of
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -26,7 +25,8 @@ from bevel.report.explain import (
     explain_report,
     row_sentence,
 )
-from bevel.report.headline import probability_words, score_line
+from bevel.report.headline import score_line
+from bevel.report.tasks import words_of_model
 from bevel.tables.options import TableKeywords
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
@@ -100,9 +100,10 @@ def explain(
         )
         if out is not None:
             advance("drawing", 0, 1)
-            columns = {"--target": target, "--time": time, "--event": event, "--entry": entry}
-            command = _command(model, data, columns, out, row, table, seed)
-            page = explain_report(model.name, data.name, found, command)
+            columns = {"target": target, "time": time, "event": event, "entry": entry}
+            given = {**columns, "row": row, **table, "seed": seed, "out": out}
+            command = Command("explain", [model, data], given)
+            page = explain_report(model.name, data.name, found, str(command))
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
     if as_json_:
@@ -111,28 +112,12 @@ def explain(
         _print(data, out, found)
 
 
-def _command(
-    model: Path,
-    data: Path,
-    columns: Mapping[str, str | None],
-    out: Path,
-    row: list[int] | None,
-    table: TableKeywords,
-    seed: int,
-) -> str:
-    """The command line that makes the page again."""
-    words = ["bevel", "explain", str(model), str(data)]
-    for option, column in columns.items():
-        words += [] if column is None else [option, column]
-    for number in row or ():
-        words += ["--row", str(number)]
-    words += table_arguments(table)
-    return shlex.join([*words, "--seed", str(seed), "--out", str(out)])
-
-
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
-    noun = "boosting" if found.adds_up else "forest"
-    lines = {noun: describe_model(found.model), "rows": describe_rows(str(data), found)}
+    words = words_of_model(found.model)
+    lines = {
+        words.aggregation.name: describe_model(found.model),
+        "rows": describe_rows(str(data), found),
+    }
     kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "in-bag "}[found.row_kind]
     for name, estimate in found.scores.items():
         lines[f"{kind}{name}"] = score_line(name, estimate)
@@ -142,8 +127,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
             name = f"{kind}coverage of {100 * band.share:.0f} %"
             lines[name] = score_line("coverage", band.covered)
     output.print_lines(lines)
-    if found.adds_up and found.scores:
-        output.note("Boosting has no rows out of bag: scores of its training rows are too good.")
+    if words.aggregation.rows_note and found.scores:
+        output.note(words.aggregation.rows_note)
     elif found.scores and found.row_kind == "new":
         output.note("Taken for new rows: scores of training rows would be in-bag, and too good.")
     if found.quantiles is not None and found.quantiles.missing:
@@ -153,7 +138,7 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     if found.directions is None:
         output.note(found.missing)
     elif len(found.directions):
-        console.print(_directions(found.directions, _removed(found)))
+        console.print(_directions(found.directions, words.removed_in_table))
     if found.groups is not None and len(found.groups):
         console.print(Text(str(found.groups)), soft_wrap=True)
         console.print()
@@ -161,26 +146,22 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     console.print(Text(printable(str(out or "explain.html"))))
 
 
-def _removed(found: Explanation) -> str:
-    """Name of the quantity that splits reduce: impurity, or the loss of boosting."""
-    if found.is_survival:
-        return "log-rank"
-    return "loss" if found.adds_up else "impurity"
-
-
 def _features(found: Explanation) -> Table:
     """The most important features by the last measure, with all measures."""
+    told = words_of_model(found.model)
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column("feature")
     for each in found.importances:
-        table.add_column(_removed(found) if each.kind == "gini" else each.kind, justify="right")
+        table.add_column(
+            told.removed_in_table if each.kind == "gini" else each.kind, justify="right"
+        )
     last = found.importances[-1]
     words = _direction_words(found.importances)
     if words is not None:
         table.add_column("effect")  # directions have another meaning here
     lines = [f"{last.kind}: {last.measures.split(';')[0]}"]
     if words is not None:
-        lines.append(f"effect: whether the {_output(found)} rises or falls with the feature")
+        lines.append(f"effect: whether the {told.rises(found)} rises or falls with the feature")
     table.caption = "\n".join(map(printable, lines))
     table.caption_justify = "left"
     for place in last.order[:MAX_LINES]:
@@ -188,15 +169,6 @@ def _features(found: Explanation) -> Table:
         cells += [] if words is None else [printable(words[place])]
         table.add_row(Text(printable(found.importances[0].names[place])), *cells)
     return table
-
-
-def _output(found: Explanation) -> str:
-    """Name of the output that rises and falls with features."""
-    if found.classes is None:
-        return "prediction"
-    if len(found.classes) == 2:
-        return probability_words(found.classes[1], found.target)
-    return "probability of the named class"
 
 
 def _decimals(found: Importance) -> int:

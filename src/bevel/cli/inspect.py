@@ -36,7 +36,7 @@ def inspect(
         output.print_json(summary)
         return
     output.print_lines(_lines(summary))
-    output.print_families(summary["families"], is_classifier=_has_classes(summary))
+    output.print_families(summary["families"], has_classes=_has_classes(summary))
     output.console().print(_columns(summary))
 
 

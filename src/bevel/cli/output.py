@@ -12,8 +12,6 @@ import io
 import json
 import math
 import os
-import re
-import shlex
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -26,13 +24,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from bevel.cli.flags import as_flags
 from bevel.forest.records import not_compared, size_note
 from bevel.printable import json_escaped, printable
-from bevel.report.headline import family_rows
+from bevel.report.tasks import family_rows, words_of
+from bevel.workflow.tasks import CLASSIFICATION, REGRESSION
 
 __all__ = [
     "WIDTH",
-    "as_flags",
     "check_free",
     "console",
     "examples",
@@ -46,56 +45,6 @@ __all__ = [
     "steps",
     "write_any_text",
 ]
-
-# A parameter in a message: `drop`, `header=True`, `task="regression"`, `types={'a': "number"}`.
-PARAMETER = re.compile(r"`(\w+)(?:=(?:\"([^\"`]+)\"|\{'([^`]+)': \"(\w+)\"\}|(\w+)))?`")
-FLAGS = {
-    "budget": "--budget",
-    "class_weight": "--class-weight",
-    "competing_risks": "--competing-risks",
-    "decimal": "--decimal",
-    "delimiter": "--delimiter",
-    "drop": "--drop",
-    "encoding": "--encoding",
-    "entry": "--entry",
-    "event": "--event",
-    "first_trees": "--first-trees",
-    "header": "--header",
-    "interval": "--interval",
-    "keep_id": "--keep-id",
-    "keep_targets": "--keep-targets",
-    "missing": "--missing",
-    "nominal": "--nominal",
-    "params": "--params",
-    "proba": "--proba",
-    "projection": "--projection",
-    "row_id": "--id",
-    "rows": "--row",
-    "seconds": "--seconds",
-    "store": "--store",
-    "target": "--target",
-    "task": "--task",
-    "time": "--time",
-    "types": "--types",
-    "weights": "--weights",
-}
-
-
-def as_flags(text: str) -> str:
-    """A message with the parameters in it written as flags; other text stays."""
-    return PARAMETER.sub(_flag, text)
-
-
-def _flag(found: re.Match[str]) -> str:
-    name, word, column, kind, value = found.groups()
-    if name not in FLAGS:
-        return found.group()
-    if value == "False":
-        return FLAGS[name].replace("--", "--no-", 1)
-    if column:
-        return f"{FLAGS[name]} {shlex.quote(f'{column}={kind}')}"
-    return f"{FLAGS[name]} {word}" if word else FLAGS[name]
-
 
 PLAIN = "bevel_plain"
 _INSTEAD = {
@@ -200,11 +149,13 @@ def print_lines(lines: Mapping[str, str]) -> None:
     console().print(table)
 
 
-def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
+def print_families(summary: Mapping[str, Any] | None, *, has_classes: bool) -> None:
     """Print the families that share the trees of a model, from `FamilyRecord.as_dict`."""
     if summary is None:
         return
-    head, rows = family_rows(summary["families"], is_classifier=is_classifier)
+    head, rows = family_rows(
+        summary["families"], words_of(CLASSIFICATION if has_classes else REGRESSION)
+    )
     table = Table(box=SIMPLE_HEAD, pad_edge=False)
     table.add_column(head[0])
     for name in head[1:]:
