@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ from sklearn.model_selection import train_test_split
 import bevel
 from bevel import ModelFileError, ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel import projections as P
+from bevel.forest.aggregation import SumOfTrees
 
 Table = tuple[npt.NDArray[Any], npt.NDArray[Any]]
 BOTH = pytest.mark.parametrize("estimator", [ObliqueBoostingClassifier, ObliqueBoostingRegressor])
@@ -64,8 +66,8 @@ def test_model_comes_back_from_file_and_pickle(loader: Any, tmp_path: Path) -> N
 def test_file_with_baselines_that_do_not_fit_is_refused(tmp_path: Path) -> None:
     X, y = load_iris(return_X_y=True)
     model = ObliqueBoostingClassifier(max_iter=2, random_state=0).fit(X, y)
-    two = model._fitted.additive.baseline[:2]
-    object.__setattr__(model._fitted, "additive", type(model._fitted.additive)(two, "softmax"))
+    two = model._fitted.aggregation.baseline[:2]
+    model._fitted = replace(model._fitted, aggregation=SumOfTrees(two, "softmax"))
     model.save(tmp_path / "model.bevel")
     with pytest.raises(ModelFileError, match="baseline"):
         bevel.load(tmp_path / "model.bevel")

@@ -26,6 +26,7 @@ import bevel
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.task import Classification
 
 FEW = {"n_estimators": 4, "random_state": 0, "n_jobs": 1}
 WAYS = pytest.mark.parametrize("mapped", [False, True], ids=["load", "mmap"])
@@ -383,6 +384,6 @@ def test_what_a_file_cannot_hold_is_refused_by_name(tmp_path):
 def test_class_labels_that_a_file_cannot_hold_are_refused(tmp_path):
     X = numbers()
     estimator = ObliqueForestClassifier(**FEW).fit(X, classes())
-    estimator._fitted = replace(estimator._fitted, classes=np.array([1j, 2j, 3j]))
+    estimator._fitted = replace(estimator._fitted, task=Classification(np.array([1j, 2j, 3j])))
     with pytest.raises(TypeError, match="Class labels must be numbers, strings"):
         estimator.save(tmp_path / "model.bevel")

@@ -52,6 +52,11 @@ def attributes(ensemble) -> dict[str, object]:
     return {name: getattr(ensemble, name) for name in names}
 
 
+def set_rotations(ensemble, record) -> None:
+    provenance = replace(ensemble._fitted.provenance, rotations=record)
+    ensemble._fitted = replace(ensemble._fitted, provenance=provenance)
+
+
 def axis_of_root(tree) -> np.ndarray:
     axis = np.zeros(tree.forest.n_features)
     features, coefficients = tree.projection(0)
@@ -145,8 +150,8 @@ def test_pruned_and_slim_ensembles_keep_the_rotations_of_their_trees(estimator, 
 )
 def test_damaged_rotations_in_a_file_are_refused(damage, message, tmp_path):
     ensemble = RegularizedRotationClassifier(**SMALL).fit(X, y)
-    damaged = replace(ensemble.fitted_forest_.rotations, **damage)
-    ensemble._fitted = replace(ensemble._fitted, rotations=damaged)
+    damaged = replace(ensemble.fitted_forest_.provenance.rotations, **damage)
+    set_rotations(ensemble, damaged)
     ensemble.save(tmp_path / "model.bevel")
     with pytest.raises(ModelFileError, match=message):
         bevel.load(tmp_path / "model.bevel", mmap=True)
@@ -296,6 +301,6 @@ def test_rotations_that_would_fill_the_memory_are_not_written_as_matrices():
     record = ensemble.fitted_forest_.rotations
     many = np.ones(2**28 // 25 + 1)
     record = replace(record, complexities=many, errors=many, weights=many)
-    ensemble._fitted = replace(ensemble.fitted_forest_, rotations=record)
+    set_rotations(ensemble, record)
     with pytest.raises(ValueError, match="rotations_ must have at most"):
         ensemble.rotations_  # noqa: B018

@@ -22,6 +22,7 @@ from bevel.data.encoding import MAX_STORED
 from bevel.export.onnx import leaves
 from bevel.export.onnx.leaves import WalkRoute
 from bevel.export.onnx.splits import Splits
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 
@@ -52,7 +53,7 @@ class DrawnForest:
     def __init__(self, forest: FlatForest, hard: bool = False) -> None:
         self.forest_, self.hard = forest, hard
         self.classes_ = np.arange(forest.n_classes)
-        self.fitted_forest_ = fitted_forest(forest, hard=hard)
+        self.fitted_forest_ = fitted_forest(forest, aggregation=MeanOfTrees(hard=hard))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         return PackedPredictor(self.forest_).probabilities(_encoded(X), 1, self.hard)

@@ -9,9 +9,12 @@ import numpy as np
 from bevel.data.encoding import Encoding
 from bevel.data.nominal import Levels
 from bevel.data.scaling import IdentityScaler
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
+from bevel.forest.task import Classification, Regression
 
 
 def fitted_forest(
@@ -24,10 +27,9 @@ def fitted_forest(
     }
     about = {
         "feature_names": None,
-        "classes": np.arange(forest.n_classes) if forest.n_classes else None,
-        "hard": False,
-        "bags": None,
-        "seed": None,
+        "task": Classification(np.arange(forest.n_classes)) if forest.n_classes else Regression(),
+        "aggregation": MeanOfTrees(),
+        "provenance": Provenance(seed=None),
     }
     return FittedForest(
         PackedPredictor(forest),

@@ -7,27 +7,32 @@ and boosted trees as forests whose mean is their sum.
 from __future__ import annotations
 
 import functools
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Concatenate, ParamSpec, TypeVar
+from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
-from bevel._types import Floats, Target
+from bevel._types import Array, Float32s, Floats, Target
 from bevel.errors import NoOutOfBagError, wrong_type, wrong_value
 from bevel.estimators._base import encode_rows
 from bevel.estimators.boosting import ObliqueBoosting
-from bevel.estimators.forest import ObliqueForest
+from bevel.estimators.forest import (
+    ObliqueForest,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+)
 from bevel.estimators.isolation import ObliqueIsolationForest
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import MeanOfTrees, SumOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.quantiles import LeafTargets
+from bevel.forest.task import Regression, Task
 from bevel.forest.training_rows import (
     TrainingRows,
     Weighting,
@@ -35,7 +40,6 @@ from bevel.forest.training_rows import (
     known_bags,
     leaf_rows_of,
     out_of_bag_rows,
-    reread_target,
     training_rows_of,
 )
 from bevel.parameters.parameter import Flag
@@ -52,10 +56,10 @@ __all__ = [
     "check_out_of_bag",
     "check_place",
     "explains_sums",
+    "forest_of",
     "measured",
     "name_of_output",
     "noun_of_outputs",
-    "output_names",
     "read_forest",
     "stack_outputs",
 ]
@@ -171,12 +175,36 @@ class AnalysedForest:
     @property
     def output_name(self) -> str:
         """Name of the prediction, in the middle of a sentence."""
-        return "prediction" if self.fitted.survival is None else "risk"
+        return self.task.output_name
+
+    @property
+    def task(self) -> Task:
+        """What the forest predicts."""
+        return self.fitted.task
 
     @property
     def hard(self) -> bool:
         """Whether trees vote."""
-        return self.fitted.hard
+        return self.fitted.aggregation.hard
+
+    def check_classes(self, need: str, instead: Mapping[str, str]) -> Array:
+        """Labels of the classes; raises for a forest without them.
+
+        Parameters
+        ----------
+        need : str
+            What the caller needs, such as "votes for classes".
+        instead : mapping of str to str
+            What to do with a forest of another task, by the task's name.
+        """
+        if self.classes is None:
+            advice = instead.get(self.task.name, instead["regression"])
+            raise ValueError(f"{self.caller} needs {need}; got {self.task.model}. {advice}")
+        return self.classes
+
+    def means(self, X: Float32s) -> Floats:
+        """Mean values or class shares of encoded rows over the trees, rows x columns."""
+        return self.predictor.means(X, self.n_threads, self.hard)
 
     def encode(self, X: Any) -> npt.NDArray[np.float32]:
         """Rows as the trees read them: scaled, with level codes in nominal columns."""
@@ -184,7 +212,7 @@ class AnalysedForest:
 
     def target(self, y: Any, n_rows: int) -> Target:
         """Positions in `classes`, or numbers; the classes must be those of the fit."""
-        return reread_target(self.fitted, y, n_rows)
+        return self.fitted.task.read_again(y, n_rows)
 
     def training_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises if they are other rows."""
@@ -282,11 +310,16 @@ def read_forest(
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
     check_is_fitted(estimator)
     if not several_outputs:
-        estimator.fitted_forest_.check_one_output(caller)
+        estimator.fitted_forest_.task.check_one_output(caller)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
     return AnalysedForest(
         estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller
     )
+
+
+def forest_of(task: Task) -> type[ObliqueForestClassifier | ObliqueForestRegressor]:
+    """Class of the forests that imitate predictions of a task."""
+    return ObliqueForestRegressor if task.classes is None else ObliqueForestClassifier
 
 
 # Boosted trees under analysis: each output as a regression forest whose mean is the sum.
@@ -312,40 +345,18 @@ def explains_sums(
         check_is_fitted(forest)
         forest.verify()
         fitted = forest.fitted_forest_
-        names = output_names(forest)
+        names = fitted.aggregation.names(fitted.task, forest._quantiles())
         found = [
             function(_view(forest, fitted, output, function.__name__), *args, **kwargs)
             for output in range(len(names))
         ]
         if len(found) == 1:
             return replace(found[0], output_name=names[0])  # type: ignore[type-var]
-        classes = fitted.classes
-        joined: R = (
-            stack_outputs(found, names, QUANTILES)
-            if classes is None
-            else stack_outputs(found, classes, SCORES)
-        )
-        return joined
+        if fitted.classes is None:
+            return cast("R", stack_outputs(found, names, QUANTILES))
+        return cast("R", stack_outputs(found, fitted.classes, SCORES))
 
     return explain
-
-
-def output_names(model: ObliqueBoosting) -> list[str]:
-    """Names of the sums of each output."""
-    fitted = model.fitted_forest_
-    additive = fitted.additive
-    assert additive is not None
-    if additive.link == "exponential":
-        return ["logarithm of the prediction"]
-    if additive.link == "logistic":
-        assert fitted.classes is not None
-        return [f"log odds of {called(str(fitted.classes[1]))}"]
-    if additive.link == "softmax":
-        assert fitted.classes is not None
-        return [f"score of {called(str(label))}" for label in fitted.classes]
-    if additive.link == "sorted":
-        return [f"quantile {level:g}" for level in model._quantiles()]
-    return ["prediction"]
 
 
 def stack_outputs(
@@ -362,12 +373,14 @@ def stack_outputs(
 
 def _view(model: ObliqueBoosting, fitted: FittedForest, output: int, caller: str) -> AnalysedForest:
     """One output as a regression forest, whose mean over trees is baseline and sum."""
-    assert fitted.additive is not None
-    additive: Additive = fitted.additive
+    additive = fitted.aggregation
+    assert isinstance(additive, SumOfTrees)
     trees = np.arange(output, fitted.forest.n_trees, additive.n_outputs)
     forest = take_trees(fitted.forest, trees)
     values: Floats = forest.leaf_value * len(trees) + additive.baseline[output]
     is_leaf = forest.right < 0
     forest = replace(forest, leaf_value=np.where(is_leaf, values, forest.leaf_value))
-    view = replace(fitted, predictor=PackedPredictor(forest), classes=None, additive=None)
+    view = replace(
+        fitted, predictor=PackedPredictor(forest), task=Regression(), aggregation=MeanOfTrees()
+    )
     return AnalysedForest(model, view, count_threads(model.n_jobs), caller)

@@ -50,7 +50,6 @@ __all__ = [
     "rows_as_given",
     "shapley_interactions",
     "shapley_values",
-    "single_output",
 ]
 
 # Common arguments of the functions for Shapley values, and the shape of their results.
@@ -71,11 +70,6 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
         raise wrong_type(name, required, value, remedy)
     if not Integer(low).allows(value) or (high is not None and int(value) > high):  # type: ignore[call-overload]
         raise wrong_value(name, required, value, remedy)
-
-
-def single_output(analysed: AnalysedForest, array: Floats) -> Floats:
-    """Drop the last dimension in regression, where it has length 1."""
-    return array[..., 0] if analysed.classes is None else array
 
 
 def rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
@@ -507,8 +501,8 @@ def shapley_interactions(
     if progress.wanted:
         progress(len(rows))
     return ShapleyInteractions(
-        single_output(analysed, values),
-        base[0] if analysed.classes is None else base,
+        analysed.task.of_result(values),
+        analysed.task.of_result(base),
         rows_as_given(X, analysed),
         analysed.names,
         analysed.classes,
@@ -566,8 +560,8 @@ def path_dependent_values(analysed: AnalysedForest, X: Any, verbose: int) -> Sha
     if progress.wanted:
         progress(len(rows))
     return ShapleyValues(
-        single_output(analysed, values),
-        base[0] if analysed.classes is None else base,
+        analysed.task.of_result(values),
+        analysed.task.of_result(base),
         rows_as_given(X, analysed),
         analysed.names,
         analysed.classes,
@@ -690,12 +684,12 @@ def shapley_values(
             progress(len(rows))
     n_per_tree = len(others) if drawn is None else drawn.shape[1]
     return ShapleyValues(
-        single_output(analysed, values),
-        base[0] if analysed.classes is None else base,
+        analysed.task.of_result(values),
+        analysed.task.of_result(base),
         rows_as_given(X, analysed),
         analysed.names,
         analysed.classes,
-        single_output(analysed, np.sqrt(variances))
+        analysed.task.of_result(np.sqrt(variances))
         if drawn is not None or n_sampled.any()
         else None,
         float(n_sampled.mean()) / (n_per_tree * analysed.forest.n_trees),

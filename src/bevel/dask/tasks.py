@@ -26,9 +26,12 @@ from bevel.data.tables import fill_masked
 from bevel.estimators._grown_trees import GrownForest, PreparedFit, shape_of
 from bevel.estimators.registry import KINDS, SAVABLE
 from bevel.files.model import write_model
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
+from bevel.forest.task import Regression
 from bevel.forest.training_rows import OutOfBag, predict_out_of_bag
 from bevel.scanning.encoding import RowEncoder
 from bevel.scanning.sources import Batch
@@ -302,10 +305,9 @@ def predict_rows_out_of_bag(
         predictor=PackedPredictor(forest),
         encoding=prepared.dataset.encoding,
         feature_names=(),
-        classes=None,
-        hard=prepared.values.get("voting") == "hard",
-        bags=prepared.bags,
-        seed=prepared.options.seed,
+        task=Regression(),
+        aggregation=MeanOfTrees(hard=prepared.values.get("voting") == "hard"),
+        provenance=Provenance(prepared.options.seed, prepared.bags),
     )
     arguments = (fitted, prepared.dataset.X, 1, prepared.target.weights, rows)
     return cancellable(lambda: predict_out_of_bag(*arguments))

@@ -13,7 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records import BoostingRecord
 from bevel.training.boosting import (
@@ -34,9 +34,9 @@ __all__ = [
 ]
 
 
-def _additive(fitted: FittedForest) -> Additive:
-    assert fitted.additive is not None
-    return fitted.additive
+def _additive(fitted: FittedForest) -> SumOfTrees:
+    assert isinstance(fitted.aggregation, SumOfTrees)
+    return fitted.aggregation
 
 
 def _record(fitted: FittedForest) -> BoostingRecord:
@@ -151,16 +151,16 @@ def append_rows(
 
 
 def hold_out(
-    target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
+    target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
-    """Choose the training rows that validate, stratified by class.
+    """Choose the training rows that validate.
 
     Parameters
     ----------
     target : BoostingTarget
         Targets of the training rows.
-    is_classifier : bool
-        Whether targets are classes.
+    by_class : bool
+        Whether targets are classes, each of which is held out in its share.
     fraction : float
         Share of the rows to hold out.
     seed : int
@@ -172,7 +172,7 @@ def hold_out(
             np.arange(n_rows),
             test_size=fraction,
             random_state=seed % 2**32,
-            stratify=target.values if is_classifier else None,
+            stratify=target.values if by_class else None,
         )
     except ValueError as error:
         raise ValueError(

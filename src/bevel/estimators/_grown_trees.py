@@ -28,6 +28,7 @@ from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
 from bevel.forest.records import FamilyRecord, RotationRecord
+from bevel.forest.task import Task
 from bevel.projections.families import ProjectionDraws, TableShape
 from bevel.text.vocabulary import vocabulary_of
 from bevel.training.options import TrainingOptions
@@ -60,8 +61,7 @@ class TreeEstimator(TableEstimator):
     def fitted_forest_(self) -> FittedForest:
         """The fitted forest as files, exports and analysis read it."""
         check_is_fitted(self)
-        hard = getattr(self, "voting", "soft") == "hard"  # may be set after fit
-        return self._fitted if self._fitted.hard == hard else replace(self._fitted, hard=hard)
+        return self._fitted
 
     def slim(self) -> Self:
         """Drop the arrays that only training and analysis need; predictions stay the same.
@@ -208,9 +208,9 @@ class TreeEstimator(TableEstimator):
         """The forest for servers: no checks, any thread; see `RowPredictor`."""
         self.verify()  # a mapped file must not be walked without checks
         fitted = self.fitted_forest_
-        fitted.check_one_output("predictor_")
-        reading = fitted.encoding.reading
-        return RowPredictor(fitted.packed_predictor, reading, fitted.hard, fitted.power)
+        fitted.task.check_one_output("predictor_")
+        how = fitted.aggregation
+        return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power)
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:
@@ -289,6 +289,12 @@ class TreeEstimator(TableEstimator):
         return self._fitted
 
 
+def set_attributes(estimator: Any, task: Task) -> None:
+    """Set the fitted attributes that tell the classes of a task."""
+    for name, value in task.attributes.items():
+        setattr(estimator, name, value)
+
+
 # Growth of the trees of an estimator, by one projection or by several families.
 
 
@@ -355,14 +361,10 @@ def keep_trees(estimator: Estimator, trees: npt.NDArray[np.int64]) -> Estimator:
 
 
 def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
-    forest, targets, rotations = fitted.forest, fitted.kept_targets, fitted.rotations
-    families = fitted.families
+    forest, targets = fitted.forest, fitted.kept_targets
     return replace(
         fitted,
         predictor=PackedPredictor(take_trees(forest, trees)),
-        bags=None,
-        seed=None,
+        provenance=fitted.provenance.of_some_trees(trees),
         targets=None if targets is None else take_targets(targets, forest, trees),
-        rotations=rotations and replace(rotations, of_tree=rotations.of_tree[trees]),
-        families=families and families.with_trees(families.of_tree[trees]),
     )

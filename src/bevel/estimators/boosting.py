@@ -39,17 +39,19 @@ from bevel.estimators._boosted_trees import (
     hold_out,
     validation_rows,
 )
-from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator
+from bevel.estimators._grown_trees import FEW_ROWS, TreeEstimator, set_attributes
 from bevel.estimators.registry import savable
 from bevel.estimators.scanned import fit_boosting
 from bevel.files.model import StoredEstimator
-from bevel.forest.additive import Additive, AdditiveRowPredictor, add_some_trees, add_trees
+from bevel.forest.aggregation import AdditiveRowPredictor, SumOfTrees, add_some_trees, add_trees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import join_forests
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import interval_levels
 from bevel.forest.records import BoostingRecord, Calibration
+from bevel.forest.task import Classification, Regression, Task
 from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
@@ -62,7 +64,10 @@ from bevel.scanning import ScannedTable
 from bevel.training.boosting import (
     EARLY_STOPPING_ROWS,
     MIN_ROWS_TO_HOLD_OUT,
+    OF_CLASSES,
+    OF_NUMBERS,
     REFIT_FACTOR,
+    BoostingDefaults,
     BoostingFit,
     BoostingOptions,
     BoostingTarget,
@@ -70,9 +75,6 @@ from bevel.training.boosting import (
     ValidationScorer,
     boost,
     can_train_in_place,
-    choose_learning_rate,
-    choose_max_iter,
-    choose_refit_rate,
     choose_validation_fraction,
     constant_of_least_loss,
     is_clearly_better,
@@ -88,6 +90,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     """Base of the boosting estimators; not used by itself."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
+    _defaults: ClassVar[BoostingDefaults]
     _keeps_interrupted_fits: ClassVar[bool] = True
     early_stopping: bool | str
     refit: bool | str
@@ -182,8 +185,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         self, columns: DescribedColumns, levels: npt.NDArray[np.int32]
     ) -> FeatureConstraints:
         constraints = read_constraints(self.monotonic_cst, self.interaction_cst, columns, levels)
-        if hasattr(self, "classes_"):
-            constraints.check_classes(len(self.classes_))
+        constraints.check_classes(self._task().n_classes)
         return constraints
 
     def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
@@ -193,23 +195,20 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if before is not None:
             forest = join_forests(before.forest, forest)
         record = self._record(fitted, before)
-        additive = Additive(fitted.baseline, self._loss()[1], record)
+        additive = SumOfTrees(fitted.baseline, self._loss()[1], record)
         whole = FittedForest(
             predictor=PackedPredictor(forest),
             encoding=work.dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None),
-            hard=False,
-            bags=None,
-            seed=work.seed,
-            class_weight=getattr(self, "class_weight", None),
-            additive=additive,
+            task=self._task(),
+            aggregation=additive,
+            provenance=Provenance(work.seed, class_weight=getattr(self, "class_weight", None)),
         )
         calibration = self._calibrate(whole, work.dataset, work.target)
         if calibration is None:
             return whole
         record = replace(record, calibration=calibration)
-        return replace(whole, additive=replace(additive, record=record))
+        return replace(whole, aggregation=replace(additive, record=record))
 
     def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
         check_each(self._own_parameters(), self._parameters)
@@ -219,7 +218,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         check_validation(
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
         )
-        read_scorer(self.scoring, True)  # raises for unknown names
+        read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -271,13 +270,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     ) -> BoostingOptions:
         loss, _, n_outputs = self._loss()
         rate = self.learning_rate
-        is_classifier = hasattr(self, "classes_")
         if rate == "auto":
-            rate = choose_learning_rate(n_rows, is_classifier, refits)
+            rate = self._defaults.learning_rate(n_rows, refits)
         rate = float(rate)
         n_iter = self.max_iter
         if n_iter == "auto":
-            n_iter = choose_max_iter(rate, is_classifier, stops_early, n_outputs)
+            n_iter = self._defaults.max_iter(rate, stops_early, n_outputs)
         n_iter = int(n_iter)
         n_before = 0 if before is None else before.forest.n_trees // n_outputs
         if n_iter < n_before:
@@ -322,16 +320,16 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
 
     def _scorer(self, X: Any, X_val: Any, target: BoostingTarget) -> ValidationScorer | None:
         """Scorer that decides when to stop instead of the loss; None if there is none."""
-        classes = getattr(self, "classes_", None)
-        scorer = read_scorer(self.scoring, classes is not None)
+        scorer = read_scorer(self.scoring, self._defaults.scoring)
         if scorer is None or target.validates is None:
             return None
         rows, truth, weights = validation_rows(X, X_val, target)
-        if classes is not None:
-            truth = classes[truth.astype(np.intp)]
+        task = self._task()
         _, link, n_outputs = self._loss()
-        additive = Additive((0.0,) * n_outputs, link)
-        return ValidationScorer(scorer, rows, truth, weights, additive, classes)
+        additive = SumOfTrees((0.0,) * n_outputs, link)
+        return ValidationScorer(
+            scorer, rows, task.labels_of(truth), weights, additive, task.classes
+        )
 
     def _calibrate(self, fitted: FittedForest, dataset: Dataset, target: BoostingTarget) -> Any:  # noqa: ARG002
         """Residuals of the validation rows; for regressors only."""
@@ -435,6 +433,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         n_threads = count_threads(self.n_jobs)
         return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
 
+    def _decode(self, raw: Floats) -> npt.NDArray[Any]:
+        """What `predict` returns, from sums of the trees."""
+        return self._fitted.task.labels_of(_additive(self._fitted).predict(raw))
+
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """Sums of the trees of each row and output, after each iteration."""
         rows = encode_rows(self, X)
@@ -445,6 +447,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         for first in range(0, fitted.forest.n_trees, step):
             add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
             yield out.copy()
+
+    @abstractmethod
+    def _task(self) -> Task:
+        """What the model predicts."""
 
     @abstractmethod
     def _loss(self) -> tuple[str, str, int]:
@@ -471,7 +477,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if share == "auto":
             share = choose_validation_fraction(refits)
         try:
-            validates = choose(target, hasattr(self, "classes_"), share, seed)
+            validates = choose(target, self._defaults.by_class, share, seed)
         except ValueError:
             if not automatic or self._scores():
                 raise
@@ -520,14 +526,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         )
 
     def _candidates(self, work: BoostingWork) -> list[list[FamilySpec]]:
-        """Directions to try: features with combinations; in validated regressions, features alone.
-
-        In classification, held-out rows have not led to better choices of directions.
-        """
+        """Directions to try: features with combinations, and perhaps features alone."""
         members = self._members()
         kinds = [members]
         validates = work.target.validates is not None
-        if members is None and validates and not self.warm_start and not self._is_classifier():
+        chooses = self._defaults.chooses_directions
+        if members is None and validates and chooses and not self.warm_start:
             kinds.append(read_projection("axis", "auto"))
         n_rows, levels = len(work.dataset.X), work.dataset.encoding.levels
         found = [resolve_directions(kind, n_rows, levels, work.constraints) for kind in kinds]
@@ -568,15 +572,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         whole = self._assemble(work, fitted)
         known, own = _record(first), _record(whole)
         record = replace(known, training_score=own.training_score)
-        return replace(whole, additive=replace(_additive(whole), record=record))
-
-    def _is_classifier(self) -> bool:
-        return hasattr(self, "classes_")
+        return replace(whole, aggregation=replace(_additive(whole), record=record))
 
     def _refit_options(self, options: BoostingOptions) -> BoostingOptions:
         rate = options.learning_rate
         if self.learning_rate == "auto":
-            rate = choose_refit_rate(self._is_classifier())
+            rate = self._defaults.refit_rate
         n_iter = round(REFIT_FACTOR * self.n_iter_ * options.learning_rate / rate)
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
@@ -620,6 +621,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_CLASSIFIER_PARAMETERS
+    _defaults: ClassVar[BoostingDefaults] = OF_CLASSES
 
     def __init__(
         self,
@@ -696,7 +698,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Class labels; the first in `classes_` where several are equally probable.
         """
         raw = self._raw(X)
-        return np.asarray(self.classes_.take(_additive(self._fitted).classes(raw)))
+        return self._decode(raw)
 
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
@@ -760,7 +762,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Class labels.
         """
         for raw in self._staged_raw(X):
-            yield np.asarray(self.classes_.take(_additive(self._fitted).classes(raw)))
+            yield self._decode(raw)
 
     def staged_predict_proba(self, X: Any) -> Iterator[Floats]:
         """Class probabilities after each iteration.
@@ -794,6 +796,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         for raw in self._staged_raw(X):
             yield raw[:, 0] if raw.shape[1] == 1 else raw
 
+    def _task(self) -> Task:
+        return Classification(self.classes_)
+
     def _loss(self) -> tuple[str, str, int]:
         n_classes = len(self.classes_)
         if n_classes == 2:
@@ -804,10 +809,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         classes, codes = read_labels(y, n_rows)
         self._check_classes(classes)
         if self.warm_start and hasattr(self, "_fitted"):
-            self._check_same_classes(classes)
+            Classification(classes).check_same(self._fitted.task)
         weights = read_weights(sample_weight, self.class_weight, classes[codes], n_rows)
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
+        set_attributes(self, Classification(classes))
         return BoostingTarget(codes.astype(np.float64), weights, None)
 
     def _read_validation(self, y: Any, sample_weight: Any, n_rows: int) -> BoostingTarget:
@@ -832,13 +836,6 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             raise ValueError(
                 "y must have at least two classes with a loss of one's own; got one class, "
                 f'{shorten(classes[0])}. Check the target, or use loss="log_loss".'
-            )
-
-    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y must have the classes of the first fit when warm_start=True "
-                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
             )
 
 
@@ -888,6 +885,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = BOOSTING_REGRESSOR_PARAMETERS
+    _defaults: ClassVar[BoostingDefaults] = OF_NUMBERS
 
     def __init__(
         self,
@@ -964,7 +962,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             Mean, median or quantile, depending on the loss; several quantiles ascend in each row.
         """
         raw = self._raw(X)
-        return _additive(self._fitted).values(raw)
+        return self._decode(raw)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:
         """Predict after each iteration.
@@ -980,7 +978,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             Predicted values.
         """
         for raw in self._staged_raw(X):
-            yield _additive(self._fitted).values(raw)
+            yield self._decode(raw)
 
     def predict_interval(self, X: Any, coverage: float = 0.9) -> Floats:
         """Interval in which the target of each row lies with a given probability.
@@ -1068,6 +1066,9 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
 
     def _spread(self) -> float:
         return SPREAD.get(self.loss, 0.0) if isinstance(self.loss, str) else 0.0
+
+    def _task(self) -> Task:
+        return Regression()
 
     def _loss(self) -> tuple[str, str, int]:
         if callable(self.loss):

@@ -10,7 +10,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
-from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,19 +40,21 @@ from bevel.estimators._grown_trees import (
     PreparedFit,
     TreeEstimator,
     keep_trees,
+    set_attributes,
     shape_of,
 )
 from bevel.estimators.registry import savable
 from bevel.estimators.scanned import fit_scanned
 from bevel.files.model import StoredEstimator
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.calibration import power_losses, power_of_least_loss, raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.leaf_rows import collect_leaf_rows
-from bevel.forest.outputs import Outputs
-from bevel.forest.predictor import PackedPredictor, most_probable_classes
+from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import (
     LeafTargets,
     conditional_quantiles,
@@ -62,7 +63,8 @@ from bevel.forest.quantiles import (
     keep_targets,
     read_levels,
 )
-from bevel.forest.records import FamilyRecord, SurvivalRecord
+from bevel.forest.records import FamilyRecord
+from bevel.forest.task import Classification, Regression, SeveralOutputs, Task
 from bevel.forest.training_rows import (
     OutOfBag,
     leaf_rows_of,
@@ -100,40 +102,6 @@ from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
 from bevel.training.trainer import TrainingTarget, train
 
-
-def labels_of_outputs(outputs: Outputs, codes: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    """Labels of the classes of each output, given by position; objects if their types differ."""
-    assert outputs.classes is not None
-    columns = [labels.take(codes[:, k]) for k, labels in enumerate(outputs.classes)]
-    kinds = {column.dtype.kind for column in columns}
-    alike = len(kinds) == 1 or kinds <= {"i", "u", "f"}
-    dtype = np.result_type(*(column.dtype for column in columns)) if alike else np.dtype(object)
-    labels = np.empty(codes.shape, dtype=dtype)
-    for k, column in enumerate(columns):
-        labels[:, k] = column
-    return labels
-
-
-def decide_outputs(outputs: Outputs, shares: Floats) -> npt.NDArray[Any]:
-    """Most probable label of each output."""
-    return labels_of_outputs(outputs, most_probable_classes(shares, outputs.n_classes))
-
-
-def all_right(y: Any, predicted: npt.NDArray[Any], sample_weight: Any = None) -> float:
-    """Share of rows for which every output is predicted correctly."""
-    given = split_outputs(y)
-    n_outputs = 1 if given is None else len(given.columns)
-    if given is None or predicted.shape != (len(given.columns[0]), n_outputs):
-        raise ValueError(
-            f"y must have shape {predicted.shape}, a label for each row and output; got "
-            f"{n_outputs} output(s). Pass the y that belongs to X."
-        )
-    right = np.ones(len(predicted), dtype=bool)
-    for k, column in enumerate(given.columns):
-        right &= np.asarray(column == predicted[:, k], dtype=bool)
-    return float(np.average(right, weights=sample_weight))
-
-
 # Base of the classifier and the regressor: parameters and tables checked, training called.
 
 OF_OUT_OF_BAG = ("oob_score_", "oob_prediction_", "oob_decision_function_")
@@ -146,6 +114,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     n_estimators: int
     verbose: int
     callback: Callback | None
+    _out_of_bag_name: ClassVar[str] = "oob_prediction_"
     _takes_outputs: ClassVar[bool] = True  # whether `fit` takes y of shape (n_rows, n_outputs)
     _fitted: FittedForest
     n_outputs_: int
@@ -156,9 +125,13 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     ) -> TrainingTarget:
         """Check y and the weights, and set the attributes that depend on them."""
 
-    @abstractmethod
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         """Set the attributes that hold out-of-bag estimates."""
+        task = self._fitted.task
+        setattr(self, self._out_of_bag_name, task.split(estimates.predictions))
+        metric = self.oob_score if callable(self.oob_score) else task.score
+        truth = task.labels_of(target.values_by_output)
+        self.oob_score_ = estimates.score(metric, truth, task.decode)
 
     @whole_or_not_at_all
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -245,7 +218,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
                 return
             # Only the power depends on the estimates, which need not all be in memory at once.
             power = self._power_of(out_of_bag_blocks(*arguments), prepared.target)
-            self._fitted = replace(self._fitted, power=power)
+            self._raise_to(power)
 
     def _remember(
         self, prepared: PreparedFit, grown: GrownForest, before: FittedForest | None, n_threads: int
@@ -257,18 +230,33 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=getattr(self, "classes_", None) if target.outputs is None else None,
-            hard=values.get("voting") == "hard",
-            bags=prepared.bags,
-            seed=options.seed,
-            class_weight=values.get("class_weight"),
-            tuned_out_of_bag=tuned_out_of_bag(prepared.members),
+            task=self._task_of(target),
+            aggregation=MeanOfTrees(hard=values.get("voting") == "hard"),
+            provenance=Provenance(
+                seed=options.seed,
+                bags=prepared.bags,
+                class_weight=values.get("class_weight"),
+                tuned_out_of_bag=tuned_out_of_bag(prepared.members),
+                rotations=grown.rotations,
+                families=grown.families,
+            ),
             targets=self._targets_to_keep(forest, dataset, target, options, before, n_threads),
-            rotations=grown.rotations,
-            families=grown.families,
-            survival=_record_of(target),
-            outputs=target.outputs,
         )
+
+    def _take_task(self, task: Task) -> None:
+        """Set the attributes of a task; raises if trees of an earlier fit are kept and differ."""
+        if self._trees_are_kept():
+            task.check_same(self._fitted.task)
+        set_attributes(self, task)
+
+    @abstractmethod
+    def _task_of(self, target: TrainingTarget) -> Task:
+        """What the forest predicts."""
+
+    def _raise_to(self, power: float) -> None:
+        """Set the power of the probabilities."""
+        aggregation = MeanOfTrees(self._fitted.aggregation.hard, power)
+        self._fitted = replace(self._fitted, aggregation=aggregation)
 
     def _needs_out_of_bag(self, prepared: PreparedFit, families: bool) -> bool:
         """Whether out-of-bag predictions are needed; families: whether families share the trees."""
@@ -289,10 +277,10 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     def _use_out_of_bag(self, estimates: OutOfBag, prepared: PreparedFit) -> None:
         """Choose the power of the probabilities, and set out-of-bag estimates."""
         target = prepared.target
-        if self._calibrates(prepared, self._fitted.families is not None):
+        if self._calibrates(prepared, self._fitted.provenance.families is not None):
             power = self._power_of(estimates.blocks(), target)
             raise_to_power(estimates.predictions, power)
-            self._fitted = replace(self._fitted, power=power)
+            self._raise_to(power)
         if self.oob_score:
             estimates.warn_of_unknown()
             self._set_out_of_bag(estimates, target)
@@ -311,7 +299,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     @property
     def families_(self) -> FamilyRecord:
         """The families that share the trees, with their out-of-bag errors; for "auto" only."""
-        families = self.fitted_forest_.families
+        families = self.fitted_forest_.provenance.families
         if families is None:
             raise AttributeError(
                 'families_ is an attribute of forests with projection="auto", whose families share '
@@ -363,13 +351,14 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     ) -> Bags | None:
         """How bags are drawn; None if the trees of an earlier fit have other bags."""
         bags = Bags(n_rows, options.bag_size, options.replace, options.seed)
-        if before is None or before.bags == bags:
+        if before is None or before.provenance.bags == bags:
             return bags
         calibrates = getattr(self, "calibration", None) == "power"
         if self.oob_score or calibrates:
             asked, off = ("calibration", None) if calibrates else ("oob_score", False)
             # Out-of-bag estimates draw the bags of all trees again, which must be drawn in one way.
-            old = before.bags and (before.bags.n_rows, before.bags.size, before.bags.replace)
+            known = before.provenance.bags
+            old = known and (known.n_rows, known.size, known.replace)
             raise ValueError(
                 f"{asked} with warm_start needs the same number of rows, max_samples and replace "
                 f"in every fit; got {(n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
@@ -397,7 +386,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         n_before = 0 if before is None else before.forest.n_trees
         trees = range(n_before, self.n_estimators)
         if before is not None and not len(trees):
-            return GrownForest(before.forest, before.rotations, before.families)
+            known = before.provenance
+            return GrownForest(before.forest, known.rotations, known.families)
         if options.families == ():
             return self._grow_families(dataset, target, options, before, n_threads)
         grown = self._train(dataset, target, options, trees, n_threads)
@@ -428,14 +418,14 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         if before is None:
             forest, record = grow_families(grower, plan, self._progress)
             return GrownForest(forest, families=record)
-        if before.families is None:
+        if before.provenance.families is None:
             raise ValueError(
                 'warm_start with projection="auto" needs trees of an earlier fit with '
                 'projection="auto", whose families go on; got trees of another projection. Keep '
                 "the projection, or set warm_start=False."
             )
         trees = range(before.forest.n_trees, self.n_estimators)
-        more = (before.families, trees, self._progress(trees))
+        more = (before.provenance.families, trees, self._progress(trees))
         forest, record = grow_more(grower, before.forest, *more)
         return GrownForest(forest, families=record)
 
@@ -470,7 +460,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         self._check_budget(n_trees)
         fitted = self.fitted_forest_.in_memory()
         rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
-        errors = pair_errors(fitted.packed_predictor, rows, count_threads(self.n_jobs), fitted.hard)
+        n_threads, hard = count_threads(self.n_jobs), fitted.aggregation.hard
+        errors = pair_errors(fitted.packed_predictor, rows, n_threads, hard)
         return keep_trees(self, best_subset(errors, n_trees))
 
     def _check_budget(self, n_trees: object) -> None:
@@ -483,19 +474,19 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
     def _warm_start_seed(self) -> int:
         """Seed of the existing trees; raises if new trees could repeat some of them."""
-        if self._fitted.seed is None:
+        if self._fitted.provenance.seed is None:
             raise ValueError(
                 "warm_start needs all trees of the seed up to some number, to go on from there; "
                 "got some of them, chosen by prune_trees. Grow first and prune last, or set "
                 "warm_start=False."
             )
-        return self._fitted.seed
+        return self._fitted.provenance.seed
 
     @property
     def output_names_(self) -> tuple[str, ...]:
         """Names of the outputs: those of the columns of y, or y0, y1, ..."""
-        outputs = self.fitted_forest_.outputs
-        return ("y0",) if outputs is None else outputs.names
+        task = self.fitted_forest_.task
+        return task.names if isinstance(task, SeveralOutputs) else ("y0",)
 
     def output(self, which: int | str) -> Self:
         """The forest of one of several outputs, to use where one target is required.
@@ -522,9 +513,9 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         (20,)
         """
         fitted = self.fitted_forest_
-        if fitted.outputs is None:
+        if not isinstance(fitted.task, SeveralOutputs):
             return self
-        k = fitted.outputs.position(which)
+        k = fitted.task.position(which)
         changed = {"class_weight": None, "warm_start": False, "oob_score": False}
         known = self._parameters
         single: Any = copy_with(
@@ -536,9 +527,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
                 setattr(single, name, getattr(self, name))
         single.n_outputs_ = 1
         single._fitted = fitted.output(k)
-        if fitted.outputs.classes is not None:
-            single.classes_ = fitted.outputs.classes[k]
-            single.n_classes_ = len(single.classes_)
+        set_attributes(single, single._fitted.task)
         return single  # type: ignore[no-any-return]
 
     @property
@@ -547,7 +536,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
         By variance in regression and by the Gini index in classification, for any criterion.
         """
-        if self.fitted_forest_.outputs is None:
+        if self.fitted_forest_.task.n_outputs == 1:
             return self.feature_importances_[None, :]
         each = [gain_importances(self.output(k).forest_) for k in range(self.n_outputs_)]
         return np.array(each)
@@ -588,16 +577,6 @@ def _constrained(
     constraints.check_classes(0 if target.outputs is not None else target.n_classes)
     check_directions(constraints, members, options.families, levels)
     return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
-
-
-def _record_of(target: TrainingTarget) -> SurvivalRecord | None:
-    """Survival record of a target; None unless it has right-censored times."""
-    truth = target.counted_survival
-    if truth is None:
-        return None
-    counted = slice(None) if target.weights is None else target.weights > 0.0
-    last = float(truth.time[counted].max())
-    return SurvivalRecord(truth.event_times, last, truth.n_causes)
 
 
 def _targets_of(
@@ -659,6 +638,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     """
 
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
+    _out_of_bag_name: ClassVar[str] = "oob_decision_function_"
     classes_: Any  # with several outputs these are lists
     n_classes_: Any
     oob_decision_function_: Any
@@ -744,10 +724,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             Class labels; the first in `classes_` where several are equally probable.
         """
         codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            return labels_of_outputs(outputs, codes)
-        return np.asarray(self.classes_.take(codes))
+        return self._fitted.task.labels_of(codes)
 
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of each row, in the order of `classes_`.
@@ -766,15 +743,12 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
         )
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            return outputs.split(shares)
-        return raise_to_power(shares, self._fitted.power)
+        return self._fitted.task.split(raise_to_power(shares, self._fitted.aggregation.power))
 
     @property
     def calibration_power_(self) -> float:
         """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
-        return self.fitted_forest_.power
+        return self.fitted_forest_.aggregation.power
 
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the class probabilities; minus infinity for zero.
@@ -812,13 +786,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         float
             Accuracy.
         """
-        predicted = self.predict(X)
-        if self._fitted.outputs is None:
-            return float(accuracy_score(y, predicted, sample_weight=sample_weight))
-        return all_right(y, predicted, sample_weight)
-
-    def _decide(self, probabilities: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
-        return np.asarray(self.classes_.take(probabilities.argmax(axis=1)))
+        return self._fitted.task.score(y, self.predict(X), sample_weight)
 
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int, draws_bags: bool
@@ -827,12 +795,10 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         if given is not None:
             return self._read_outputs(given, sample_weight, n_rows, draws_bags)
         classes, codes = read_labels(y, n_rows)
-        self._check_same_classes(classes)
+        self._take_task(Classification(classes))
         weights = read_weights(
             sample_weight, weights_of_classes(self.class_weight, draws_bags), classes[codes], n_rows
         )
-        self.classes_ = classes
-        self.n_classes_ = len(classes)
         return TrainingTarget(codes, len(classes), weights)
 
     def _read_outputs(
@@ -842,39 +808,22 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             remedy = "Leave it out, or calibrate single outputs with scikit-learn."
             raise refused_with_outputs("calibration", self.calibration, '"auto" or None', remedy)
         classes, codes = read_output_labels(given, n_rows)
-        outputs = Outputs(given.names, tuple(classes))
-        self._check_same_outputs(outputs)
+        outputs = SeveralOutputs(given.names, tuple(classes))
+        self._take_task(outputs)
         class_weight = weights_of_classes(self.class_weight, draws_bags)
         weights = read_output_weights(sample_weight, class_weight, classes, codes)
-        self.classes_ = classes
-        self.n_classes_ = [len(labels) for labels in classes]
-        return TrainingTarget(codes, int(outputs.bounds[-1]), weights, outputs)
+        return TrainingTarget(codes, outputs.n_classes, weights, outputs)
 
-    def _check_same_outputs(self, outputs: Outputs) -> None:
-        if not self._trees_are_kept():
-            return
-        before = self._fitted.outputs
-        same = before is not None and before.classes is not None and len(before) == len(outputs)
-        pairs = zip(before.classes or (), outputs.classes or (), strict=False) if before else ()
-        if not same or not all(np.array_equal(one, other) for one, other in pairs):
-            raise ValueError(
-                "y must have the outputs and classes of the first fit when warm_start=True; got "
-                "others. Set warm_start=False."
-            )
+    def _task_of(self, target: TrainingTarget) -> Task:
+        return target.outputs or Classification(self.classes_)
 
-    def _check_same_classes(self, classes: npt.NDArray[Any]) -> None:
-        if not self._trees_are_kept():
-            return
-        if self._fitted.outputs is not None:
-            raise ValueError(
-                f"y must have the {len(self._fitted.outputs)} outputs of the first fit when "
-                "warm_start=True; got one. Set warm_start=False."
-            )
-        if not np.array_equal(classes, self.classes_):
-            raise ValueError(
-                f"y must have the classes of the first fit when warm_start=True "
-                f"({self.classes_.tolist()}); got {classes.tolist()}. Set warm_start=False."
-            )
+    @property
+    def fitted_forest_(self) -> FittedForest:
+        """The fitted forest as files, exports and analysis read it."""
+        fitted, hard = super().fitted_forest_, self.voting == "hard"  # may be set after fit
+        if fitted.aggregation.hard == hard:
+            return fitted
+        return replace(fitted, aggregation=MeanOfTrees(hard, fitted.aggregation.power))
 
     def _power_of(self, blocks: Iterable[tuple[slice, OutOfBag]], target: TrainingTarget) -> float:
         losses, knowns = [], []
@@ -884,20 +833,6 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
             knowns.append(known)
         weights = None if target.weights is None else target.weights[np.concatenate(knowns)]
         return power_of_least_loss(np.concatenate(losses, axis=1), weights)
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        outputs = self._fitted.outputs
-        if outputs is not None:
-            self.oob_decision_function_ = outputs.split(estimates.predictions)
-            truth = labels_of_outputs(outputs, target.values - outputs.bounds[:-1])
-            of_outputs = self.oob_score if callable(self.oob_score) else all_right
-            self.oob_score_ = estimates.score(
-                of_outputs, truth, lambda shares: decide_outputs(outputs, shares)
-            )
-            return
-        self.oob_decision_function_ = estimates.predictions
-        metric = self.oob_score if callable(self.oob_score) else accuracy_score
-        self.oob_score_ = estimates.score(metric, self.classes_[target.values], self._decide)
 
 
 @savable
@@ -1018,14 +953,17 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         values: npt.NDArray[np.float64] = self._predict_with("values", X)
         return values
 
+    def _task_of(self, target: TrainingTarget) -> Task:
+        return target.outputs or Regression()
+
     def _read_target(
         self, y: Any, sample_weight: Any, n_rows: int, _draws_bags: bool
     ) -> TrainingTarget:
         self._check_targets_of_earlier_trees(self._fitted if self._trees_are_kept() else None)
         weights = read_weights(sample_weight, None, None, n_rows)
         given = self._split(y)
-        n_outputs = 1 if given is None else len(given.names)
-        self._check_same_outputs(n_outputs)
+        outputs = None if given is None else SeveralOutputs(given.names, None)
+        self._take_task(outputs or Regression())
         if given is not None:
             if self.keep_targets:
                 remedy = "Pass X_train and y_train to predict_quantiles instead."
@@ -1035,28 +973,11 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
                 remedy = "Fit one forest per output."
                 raise refused_with_outputs("criterion", self.criterion, required, remedy)
             values = read_output_numbers(given, n_rows)
-            return TrainingTarget(values, 0, weights, Outputs(given.names, None))
+            return TrainingTarget(values, 0, weights, outputs)
         values = read_numbers(y, n_rows)
         if self.criterion == "poisson":
             check_counts(values, weights)
         return TrainingTarget(values, 0, weights)
-
-    def _check_same_outputs(self, n_outputs: int) -> None:
-        if self._trees_are_kept() and self._fitted.forest.n_outputs != n_outputs:
-            raise ValueError(
-                f"y must have as many outputs as in the first fit when warm_start=True "
-                f"({self._fitted.forest.n_outputs}); got {n_outputs}. Set warm_start=False."
-            )
-
-    def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
-        if self._fitted.outputs is not None:
-            self.oob_prediction_ = estimates.predictions
-            of_outputs = self.oob_score if callable(self.oob_score) else r2_score
-            self.oob_score_ = estimates.score(of_outputs, target.values, np.asarray)
-            return
-        self.oob_prediction_ = estimates.predictions[:, 0]
-        metric = self.oob_score if callable(self.oob_score) else r2_score
-        self.oob_score_ = estimates.score(metric, target.values, np.ravel)
 
     def predict_quantiles(
         self,
@@ -1145,7 +1066,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
     ) -> Floats:
         check_is_fitted(self)
-        if self._fitted.outputs is not None:
+        if self._fitted.task.n_outputs > 1:
             return self._quantiles_of_outputs(caller, X, levels, training)
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
@@ -1158,9 +1079,9 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     ) -> Floats:
         """Quantiles of several outputs, rows x outputs x levels."""
         X_train, y_train, sample_weight = training
-        outputs = self._fitted.outputs
         given = None if y_train is None else split_outputs(y_train)
-        if X_train is None or given is None or outputs is None or len(given.names) != len(outputs):
+        n_outputs = self._fitted.task.n_outputs
+        if X_train is None or given is None or len(given.names) != n_outputs:
             raise ValueError(
                 f"{caller} of several outputs needs the training rows with all of their targets; "
                 "got none, or part of them. Pass X_train and y_train, the rows of the fit."

@@ -25,11 +25,14 @@ from bevel.estimators._base import (
 from bevel.estimators._grown_trees import TreeEstimator, shape_of
 from bevel.estimators.registry import savable
 from bevel.files.model import StoredEstimator
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_all, join_forests, spread_columns
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records import Isolation, with_path_lengths
+from bevel.forest.provenance import Provenance
+from bevel.forest.records import with_path_lengths
+from bevel.forest.task import Isolation
 from bevel.parameters.forest_parameters import ISOLATION_PARAMETERS, check_each, documented
 from bevel.parameters.parameter import Parameter
 from bevel.projections import Custom, Gaussian, Patches
@@ -164,11 +167,11 @@ class ObliqueIsolationForest(
             predictor=PackedPredictor(forest),
             encoding=dataset.encoding,
             feature_names=self._names_of_columns(),
-            classes=None,
-            hard=False,
-            bags=bags if before is None or before.bags == bags else None,
-            seed=options.seed,
-            isolation=Isolation(n_samples, USUAL_OFFSET),
+            task=Isolation(n_samples, USUAL_OFFSET),
+            aggregation=MeanOfTrees(),
+            provenance=Provenance(
+                options.seed, bags if before is None or before.provenance.bags == bags else None
+            ),
         )
         if self.contamination != "auto":
             self._set_offset(dataset, weights, n_threads)
@@ -185,15 +188,16 @@ class ObliqueIsolationForest(
         """Draw a new seed, or return that of the existing trees."""
         if before is None:
             return draw_seed(self.random_state)
-        assert before.isolation is not None
-        if before.isolation.n_samples != n_samples:
+        known = self._isolation.n_samples
+        if known != n_samples:
             raise ValueError(
-                f"warm_start needs trees of {before.isolation.n_samples} rows each, as there are, "
+                f"warm_start needs trees of {known} rows each, as there are, "
                 f"because path lengths depend on their number; got {n_samples}. Set "
-                f"max_samples={before.isolation.n_samples}, or warm_start=False."
+                f"max_samples={known}, or warm_start=False."
             )
-        assert before.seed is not None
-        return before.seed
+        seed = before.provenance.seed
+        assert seed is not None
+        return seed
 
     def _add_trees(
         self,
@@ -276,12 +280,11 @@ class ObliqueIsolationForest(
 
     def _set_offset(self, dataset: Dataset, weights: Floats | None, n_threads: int) -> None:
         """Set the offset to the score that a share of the training rows falls below."""
-        isolation = self._fitted.isolation
-        assert isolation is not None
+        isolation = self._isolation
         lengths = self._fitted.packed_predictor.values(dataset.X, n_threads)
         scores = isolation.scores(lengths)
         offset = _quantile(scores, weights, float(self.contamination))
-        self._fitted = replace(self._fitted, isolation=replace(isolation, offset=offset))
+        self._fitted = replace(self._fitted, task=replace(isolation, offset=offset))
 
     def score_samples(self, X: Any) -> Floats:
         """Score of each row: the lower, the more of an outlier.
@@ -351,9 +354,9 @@ class ObliqueIsolationForest(
 
     @property
     def _isolation(self) -> Isolation:
-        isolation = self.fitted_forest_.isolation
-        assert isolation is not None
-        return isolation
+        task = self.fitted_forest_.task
+        assert isinstance(task, Isolation)
+        return task
 
     def _to_store(self) -> StoredEstimator:
         parameters = self._own_parameters()

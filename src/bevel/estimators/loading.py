@@ -8,11 +8,15 @@ from typing import Any
 
 import numpy as np
 
-from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.estimators._grown_trees import set_attributes
+from bevel.estimators.forest import (
+    ObliqueForest,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+)
 from bevel.estimators.registry import KINDS, SAVABLE
 from bevel.files.layout import only_file_errors, read_contents
 from bevel.files.model import StoredEstimator, read_model
-from bevel.forest.fitted_forest import FittedForest
 
 __all__ = ["load", "restore"]
 
@@ -70,20 +74,10 @@ def restore(stored: StoredEstimator) -> Any:
     estimator.n_features_in_ = fitted.n_features
     if fitted.feature_names is not None:
         estimator.feature_names_in_ = np.array(fitted.feature_names, dtype=object)
-    if fitted.classes is not None:
-        estimator.classes_, estimator.n_classes_ = fitted.classes, len(fitted.classes)
-    _restore_outputs(estimator, fitted)
+    set_attributes(estimator, fitted.task)
+    if isinstance(estimator, ObliqueForest):
+        estimator.n_outputs_ = fitted.task.n_outputs
     if stored.oob_score is not None:
         estimator.oob_score_ = stored.oob_score
     estimator._fitted = fitted
     return estimator
-
-
-def _restore_outputs(estimator: Any, fitted: FittedForest) -> None:
-    outputs = fitted.outputs
-    if not isinstance(estimator, ObliqueForestClassifier | ObliqueForestRegressor):
-        return
-    estimator.n_outputs_ = 1 if outputs is None else len(outputs)
-    if outputs is not None and outputs.classes is not None:
-        estimator.classes_ = list(outputs.classes)
-        estimator.n_classes_ = [len(labels) for labels in outputs.classes]

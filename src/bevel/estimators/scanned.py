@@ -13,8 +13,11 @@ import numpy.typing as npt
 from bevel.data.dataset import Dataset
 from bevel.errors import shorten, wrong_value
 from bevel.estimators._boosted_trees import BoostingWork
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
+from bevel.forest.task import Classification, Regression
 from bevel.projections.families import ProjectionDraws, TableShape, read_projection
 from bevel.scanning import ScannedTable
 from bevel.scanning.reading import ReadColumns, ReadTable, read_blocks, read_columns
@@ -121,15 +124,9 @@ def _fit_blocks(
         predictor=predictor,
         encoding=table.encoding,
         feature_names=estimator._names_of_columns(),
-        classes=getattr(estimator, "classes_", None),
-        hard=values.get("voting") == "hard",
-        bags=None,
-        seed=options.seed,
-        class_weight=values.get("class_weight"),
-        tuned_out_of_bag="",
-        targets=None,
-        rotations=None,
-        families=None,
+        task=Classification(estimator.classes_) if table.n_classes else Regression(),
+        aggregation=MeanOfTrees(hard=values.get("voting") == "hard"),
+        provenance=Provenance(options.seed, class_weight=values.get("class_weight")),
     )
     if estimator.oob_score:
         rest = (

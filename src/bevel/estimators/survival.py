@@ -17,15 +17,15 @@ from bevel.estimators._base import encode_rows
 from bevel.estimators.forest import ObliqueForest
 from bevel.estimators.registry import savable
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.records import SurvivalRecord
 from bevel.forest.survival import (
     StepFunction,
     concordance,
     curves,
     median_times,
     read_times,
-    survival_record,
+    survival_task,
 )
+from bevel.forest.task import Survival, Task
 from bevel.forest.training_rows import OutOfBag
 from bevel.parameters.forest_parameters import SURVIVAL_PARAMETERS, documented
 from bevel.parameters.parameter import Parameter
@@ -213,16 +213,16 @@ class ObliqueSurvivalForest(ObliqueForest):
     @property
     def n_causes_(self) -> int:
         """Kinds of events: 1 unless risks compete."""
-        record = self.fitted_forest_.survival
-        assert record is not None
-        return record.n_causes
+        return self._times.n_causes
 
     @property
     def event_times_(self) -> Floats:
         """Distinct times at which events were seen in training, ascending."""
-        record = self.fitted_forest_.survival
-        assert record is not None
-        return record.event_times
+        return self._times.event_times
+
+    @property
+    def _times(self) -> Survival:
+        return survival_task(self.fitted_forest_, "A survival forest")
 
     def _settings(self) -> dict[str, Any]:
         values = super()._settings()
@@ -264,8 +264,14 @@ class ObliqueSurvivalForest(ObliqueForest):
                 "only. Check sample_weight."
             )
         if self._trees_are_kept():
-            _check_same_times(self._fitted.survival, counted)
+            _check_same_times(self._times, counted)
         return found
+
+    def _task_of(self, target: TrainingTarget) -> Task:
+        truth = target.counted_survival
+        assert truth is not None
+        counted = slice(None) if target.weights is None else target.weights > 0.0
+        return Survival(truth.event_times, float(truth.time[counted].max()), truth.n_causes)
 
     def _set_out_of_bag(self, estimates: OutOfBag, target: TrainingTarget) -> None:
         self.oob_prediction_ = estimates.predictions[:, 0]
@@ -357,7 +363,7 @@ class ObliqueSurvivalForest(ObliqueForest):
             n_times). A function raises for times outside its `domain`: from 0 to the last time of
             the training rows, or from the first to the last of `times`.
         """
-        n_causes = survival_record(self._fitted, "A curve").n_causes
+        n_causes = self.n_causes_
         is_number = isinstance(cause, int | np.integer) and not isinstance(cause, bool)
         if not (is_number and 1 <= cause <= n_causes):
             remedy = "Fit with competing_risks=True to tell causes apart."
@@ -407,7 +413,7 @@ class ObliqueSurvivalForest(ObliqueForest):
         self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
     ) -> npt.NDArray[Any]:
         leaves = self._leaves(X)
-        record = survival_record(self._fitted, "A curve")
+        record = self._times
         grid = read_times(times, record)
         n_threads = count_threads(self.n_jobs)
         values = curves(self._fitted, leaves, grid, kind, n_threads, cause)
@@ -425,9 +431,9 @@ def default_projection() -> list[Any]:
     return ["cox", "pls", ("sparse", "sqrt"), "axis"]
 
 
-def _check_same_times(record: SurvivalRecord | None, target: SurvivalTarget) -> None:
+def _check_same_times(record: Survival, target: SurvivalTarget) -> None:
     """Raise unless the event times are those of the earlier trees, whose leaves refer to them."""
-    if record is None or not np.array_equal(record.event_times, target.event_times):
+    if not np.array_equal(record.event_times, target.event_times):
         raise ValueError(
             "warm_start needs the event times of the earlier fit, which leaves refer to; got "
             f"others ({shorten(target.event_times[:3].tolist())}, ...). Pass the same y, or set "

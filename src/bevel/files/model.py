@@ -72,9 +72,12 @@ from bevel.files.values import (
     encode_scalar,
     encode_value,
 )
+from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
+from bevel.forest.task import Classification, Regression, Task
 from bevel.parameters.forest_parameters import check_each
 from bevel.parameters.parameter import Parameter
 from bevel.projections.families import read_projection, tuned_out_of_bag
@@ -483,20 +486,25 @@ def read_model(
     fitted = FittedForest(
         predictor=MappedFile(forest) if mapped else _read_forest(forest),
         encoding=encoding,
-        **fields,
-        hard=values.get("voting") == "hard",
-        class_weight=values.get("class_weight"),
-        tuned_out_of_bag=_tuned_out_of_bag(values),
+        feature_names=fields["feature_names"],
+        task=fields["outputs"] or isolation or survival or _task_of(fields["classes"]),
+        aggregation=additive or MeanOfTrees(values.get("voting") == "hard", power),
+        provenance=Provenance(
+            seed=fields["seed"],
+            bags=fields["bags"],
+            class_weight=values.get("class_weight"),
+            tuned_out_of_bag=_tuned_out_of_bag(values),
+            rotations=rotations,
+            families=families,
+        ),
         targets=targets,
-        rotations=rotations,
-        additive=additive,
-        families=families,
-        power=power,
-        isolation=isolation,
-        survival=survival,
     )
     oob_score = None if score is None else check_kind("header.oob_score", score, float)
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
+
+
+def _task_of(classes: npt.NDArray[Any] | None) -> Task:
+    return Regression() if classes is None else Classification(classes)
 
 
 def _read_forest(forest: FileForest) -> PackedPredictor:
@@ -546,7 +554,7 @@ def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
 def _count_classes(fields: Mapping[str, Any]) -> int:
     """Number of classes of all outputs; 0 in regression."""
     outputs = fields["outputs"]
-    of_outputs = () if outputs is None else outputs.classes or ()
+    of_outputs = () if outputs is None else outputs.labels or ()
     classes = of_outputs if fields["classes"] is None else (fields["classes"],)
     return sum(len(labels) for labels in classes)
 

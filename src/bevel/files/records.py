@@ -22,17 +22,15 @@ from bevel.files.values import (
     encode_labels,
     encode_scalar,
 )
-from bevel.forest.additive import LINKS, MAX_BASELINE, Additive
+from bevel.forest.aggregation import LINKS, MAX_BASELINE, SumOfTrees
 from bevel.forest.calibration import POWERS
-from bevel.forest.outputs import Outputs
 from bevel.forest.records import (
     BoostingRecord,
     Calibration,
     FamilyRecord,
-    Isolation,
     RotationRecord,
-    SurvivalRecord,
 )
+from bevel.forest.task import Isolation, SeveralOutputs, Survival
 from bevel.printable import printable
 
 __all__ = [
@@ -153,7 +151,7 @@ def _decode_calibration(value: object, sections: Sections) -> Calibration | None
 # Baseline, link and record of an additive forest, in the header of a file.
 
 
-def encode_additive(additive: Additive, arrays: Arrays) -> dict[str, Any]:
+def encode_additive(additive: SumOfTrees, arrays: Arrays) -> dict[str, Any]:
     """Header field of an additive forest; arrays are put into sections."""
     return {
         "baseline": [encode_scalar(float(value)) for value in additive.baseline],
@@ -168,7 +166,7 @@ def decode_additive(
     version: int,
     classes: npt.NDArray[Any] | None,
     n_trees: int,
-) -> Additive:
+) -> SumOfTrees:
     """Read and check the field; raises ModelFileError unless it fits the classes and the trees."""
     fields = Fields(header.take("additive", dict), "header.additive")
     record = None
@@ -188,7 +186,7 @@ def decode_additive(
     if n_trees % n_outputs:
         raise damaged("The number of trees", f"a multiple of {n_outputs}", n_trees)
     _check_intervals(record, link)
-    return Additive(baseline, link, record)
+    return SumOfTrees(baseline, link, record)
 
 
 def _check_intervals(record: BoostingRecord | None, link: str) -> None:
@@ -373,17 +371,17 @@ def decode_classes(value: object, sections: Sections, path: str = "header.classe
     return classes
 
 
-def encode_outputs(outputs: Outputs | None) -> dict[str, Any] | None:
+def encode_outputs(outputs: SeveralOutputs | None) -> dict[str, Any] | None:
     """Names and classes of several outputs; null for one output."""
     if outputs is None:
         return None
-    classes = None if outputs.classes is None else [encode_classes(c) for c in outputs.classes]
+    classes = None if outputs.labels is None else [encode_classes(c) for c in outputs.labels]
     return {"names": list(outputs.names), "classes": classes}
 
 
 def decode_outputs(
     header: Fields, sections: Sections, version: int, is_classifier: bool
-) -> Outputs | None:
+) -> SeveralOutputs | None:
     """Read names and classes of several outputs; raises ModelFileError if they are invalid."""
     value = header.take_any("outputs") if version >= FIRST_WITH_OUTPUTS else None
     if value is None:
@@ -398,15 +396,15 @@ def decode_outputs(
     if is_classifier != (classes is not None):
         raise damaged("header.outputs.classes", "there for a classifier only", "others")
     if classes is None:
-        return Outputs(tuple(names), None)
+        return SeveralOutputs(tuple(names), None)
     path = "header.outputs.classes"
     each = check_kind(path, classes, list)
     if len(each) != len(names):
         raise damaged(path, f"a list for each of {len(names)} outputs", len(each))
-    return Outputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
+    return SeveralOutputs(tuple(names), tuple(decode_classes(c, sections, path) for c in each))
 
 
-def check_outputs(outputs: Outputs | None, columns: Mapping[str, Column]) -> None:
+def check_outputs(outputs: SeveralOutputs | None, columns: Mapping[str, Column]) -> None:
     """Raise ModelFileError unless the trees have the outputs of the header."""
     column = columns["output_classes"]
     n_outputs = 0 if outputs is None else len(outputs)
@@ -414,7 +412,7 @@ def check_outputs(outputs: Outputs | None, columns: Mapping[str, Column]) -> Non
         raise damaged("output_classes", f"of {n_outputs} outputs", column.length)
     if outputs is None:
         return
-    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.n_classes):
+    if not np.array_equal(decode_column(column, check_claims(columns)), outputs.output_classes):
         raise damaged("output_classes", "as many classes as in the header", "others")
 
 
@@ -479,7 +477,7 @@ def decode_rotations(header: Fields, sections: Sections, n_trees: int) -> Rotati
 FIRST_WITH_CAUSES = 7  # first version of the format with causes
 
 
-def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
+def encode_survival(record: Survival, arrays: Arrays) -> dict[str, Any]:
     """The header's field "survival"; the times are put into a section."""
     arrays["survival.event_times"] = record.event_times
     return {
@@ -488,7 +486,7 @@ def encode_survival(record: SurvivalRecord, arrays: Arrays) -> dict[str, Any]:
     }
 
 
-def decode_survival(header: Fields, sections: Sections, version: int) -> SurvivalRecord:
+def decode_survival(header: Fields, sections: Sections, version: int) -> Survival:
     """Read the field and section that `encode_survival` has written; raises ModelFileError."""
     fields = Fields(header.take("survival", dict), "header.survival")
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
@@ -501,4 +499,4 @@ def decode_survival(header: Fields, sections: Sections, version: int) -> Surviva
     if not good or not times[-1] <= last_time <= MAX_TIME:
         required = "above 0, ascending, and at most the last time"
         raise damaged("The event times", required, "others")
-    return SurvivalRecord(times, float(last_time), n_causes)
+    return Survival(times, float(last_time), n_causes)

@@ -16,14 +16,15 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel._types import Float32s
 from bevel.data.encoding import Encoding
-from bevel.errors import SeveralOutputsError, join_names
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import Aggregation, SumOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.outputs import Outputs, forest_of_output
+from bevel.forest.outputs import forest_of_output
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import LeafTargets
-from bevel.forest.records import FamilyRecord, Isolation, RotationRecord, SurvivalRecord
+from bevel.forest.records import FamilyRecord, RotationRecord
+from bevel.forest.task import Isolation, SeveralOutputs, Survival, Task
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 
@@ -65,54 +66,23 @@ class FittedForest:
         How the columns of a table become what trees read.
     feature_names : tuple of str or None
         Names of the columns, if the training table had names.
-    classes : ndarray or None
-        Labels of the classes; None in regression, and of several outputs, which have their own.
-    hard : bool
-        Whether trees vote; otherwise class shares are averaged.
-    bags : Bags or None
-        How the bags were drawn; None if trees were chosen, or differ in it.
-    seed : int or None
-        Seed of the trees 0, 1, ...; None if only some of these trees were kept.
-    class_weight : dict, str or None
-        As given to the estimator.
-    tuned_out_of_bag : str
-        The projection that chose its penalties on out-of-bag rows; empty if none did.
+    task : Task
+        What is predicted: classes, numbers, several outputs, times or scores.
+    aggregation : Aggregation
+        How the numbers of the trees come together: their mean, votes, or a sum with a link.
+    provenance : Provenance
+        Where the trees come from: bags, seed, and what was chosen.
     targets : LeafTargets, StoredTargets or None
         Training targets of the leaves, if they were kept.
-    rotations : RotationRecord or None
-        Record of a regularised rotation ensemble.
-    additive : Additive or None
-        How the trees of a boosted forest add up; None where trees are averaged or vote. Its trees
-        have values in their leaves, whether there are classes or not.
-    families : FamilyRecord or None
-        Record of a forest whose families share the trees (`projection="auto"`).
-    power : float
-        That mean class shares are raised to (`calibration`); 1 leaves them as they are.
-    isolation : Isolation or None
-        How the path lengths of an isolation forest become scores; None in other forests.
-    survival : SurvivalRecord or None
-        Record of a survival forest, whose leaves have a curve beside their value, the mortality.
-    outputs : Outputs or None
-        Names and classes of several outputs; None of one.
     """
 
     predictor: Predictor
     encoding: Encoding
     feature_names: tuple[str, ...] | None
-    classes: npt.NDArray[Any] | None
-    hard: bool
-    bags: Bags | None
-    seed: int | None
-    class_weight: Any = None
-    tuned_out_of_bag: str = ""
+    task: Task
+    aggregation: Aggregation
+    provenance: Provenance
     targets: LeafTargets | StoredTargets | None = None
-    rotations: RotationRecord | None = None
-    additive: Additive | None = None
-    families: FamilyRecord | None = None
-    power: float = 1.0
-    isolation: Isolation | None = None
-    survival: SurvivalRecord | None = None
-    outputs: Outputs | None = None
 
     @property
     def forest(self) -> FlatForest:
@@ -142,29 +112,78 @@ class FittedForest:
             return self.targets
         return self.targets.load(self.forest)
 
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """Labels of the classes of the target; None without classes, and of several outputs."""
+        return self.task.classes
+
+    # Questions of callers that do not ask the task yet.
+
+    @property
+    def outputs(self) -> SeveralOutputs | None:
+        return self.task if isinstance(self.task, SeveralOutputs) else None
+
+    @property
+    def survival(self) -> Survival | None:
+        return self.task if isinstance(self.task, Survival) else None
+
+    @property
+    def isolation(self) -> Isolation | None:
+        return self.task if isinstance(self.task, Isolation) else None
+
+    @property
+    def additive(self) -> SumOfTrees | None:
+        return self.aggregation if isinstance(self.aggregation, SumOfTrees) else None
+
+    @property
+    def hard(self) -> bool:
+        return self.aggregation.hard
+
+    @property
+    def power(self) -> float:
+        return self.aggregation.power
+
+    @property
+    def bags(self) -> Bags | None:
+        return self.provenance.bags
+
+    @property
+    def seed(self) -> int | None:
+        return self.provenance.seed
+
+    @property
+    def class_weight(self) -> Any:
+        return self.provenance.class_weight
+
+    @property
+    def tuned_out_of_bag(self) -> str:
+        return self.provenance.tuned_out_of_bag
+
+    @property
+    def rotations(self) -> RotationRecord | None:
+        return self.provenance.rotations
+
+    @property
+    def families(self) -> FamilyRecord | None:
+        return self.provenance.families
+
     def check_one_output(self, caller: str) -> None:
         """Raise SeveralOutputsError if there are several outputs, which `caller` cannot take."""
-        if self.outputs is not None:
-            names = join_names([repr(name) for name in self.outputs.names], limit=3)
-            raise SeveralOutputsError(
-                f"{caller} needs a forest of one target; got a forest of {len(self.outputs)} "
-                f"outputs ({names}). Ask for one of them: forest.output({self.outputs.names[0]!r})."
-            )
+        self.task.check_one_output(caller)
 
     def output(self, k: int) -> FittedForest:
         """The fitted forest of one of several outputs, as if it were the only one."""
-        outputs = self.outputs
-        if outputs is None:
+        task = self.task
+        if not isinstance(task, SeveralOutputs):
             raise ValueError(
                 "output needs a forest of several outputs; got a forest of one. Use it as it is."
             )
-        forest = forest_of_output(self.forest, outputs, k)
         return replace(
             self,
-            predictor=PackedPredictor(forest),
-            classes=None if outputs.classes is None else outputs.classes[k],
-            class_weight=None,  # the row weights already include the class weights of all outputs
-            outputs=None,
+            predictor=PackedPredictor(forest_of_output(self.forest, task, k)),
+            task=task.of(k),
+            # the row weights already include the class weights of all outputs
+            provenance=replace(self.provenance, class_weight=None),
         )
 
     def in_memory(self) -> FittedForest:

@@ -1,4 +1,4 @@
-"""Several outputs of one forest: their names and classes, and the forest of one of them.
+"""The forest of one of several outputs.
 
 The splits of a forest with several outputs serve all of them; leaves hold what they predict for
 each. The forest of one output has the same splits and the leaves of that output alone, so that
@@ -7,70 +7,20 @@ whatever reads a forest of one target can read it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.errors import join_names, wrong_type, wrong_value
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.task import SeveralOutputs
 
-__all__ = ["Outputs", "forest_of_output"]
-
-
-@dataclass(frozen=True, eq=False)
-class Outputs:
-    """Names and classes of several outputs.
-
-    Attributes
-    ----------
-    names : tuple of str
-        Name of each output.
-    classes : tuple of ndarray or None
-        Labels of the classes of each output; None in regression.
-    """
-
-    names: tuple[str, ...]
-    classes: tuple[npt.NDArray[Any], ...] | None
-
-    def __len__(self) -> int:
-        return len(self.names)
-
-    @property
-    def n_classes(self) -> npt.NDArray[np.int32]:
-        """Number of classes of each output, 0 in regression."""
-        classes = self.classes or ((),) * len(self.names)
-        return np.array([len(labels) for labels in classes], dtype=np.int32)
-
-    @property
-    def bounds(self) -> npt.NDArray[np.int64]:
-        """Where the classes of each output begin, and where the last ones end."""
-        if self.classes is None:
-            return np.arange(len(self.names) + 1)
-        return np.concatenate(([0], np.cumsum(self.n_classes, dtype=np.int64)))
-
-    def position(self, which: object) -> int:
-        """Position of an output given by position or name."""
-        if isinstance(which, str):
-            if which not in self.names:
-                required = f"one of {join_names([repr(name) for name in self.names])}"
-                raise wrong_value("output", required, which, "Check the spelling, or its position.")
-            return self.names.index(which)
-        if isinstance(which, bool) or not isinstance(which, int | np.integer):
-            raise wrong_type("output", "a position or a name", which, "See output_names_.")
-        if not -len(self) <= which < len(self):
-            required = f"from 0 to {len(self) - 1}"
-            raise wrong_value("output", required, int(which), "See output_names_.")
-        return int(which) % len(self)
-
-    def split(self, columns: Floats) -> list[Floats]:
-        """Columns of all classes as one array for each output."""
-        return [np.ascontiguousarray(part) for part in np.split(columns, self.bounds[1:-1], axis=1)]
+__all__ = ["forest_of_output"]
 
 
-def forest_of_output(forest: FlatForest, outputs: Outputs, k: int) -> FlatForest:
+def forest_of_output(forest: FlatForest, outputs: SeveralOutputs, k: int) -> FlatForest:
     """The forest of one output; its gains are what each split removes of that output's impurity.
 
     The impurity is the variance, in the units of the target, or the Gini index.
@@ -81,7 +31,7 @@ def forest_of_output(forest: FlatForest, outputs: Outputs, k: int) -> FlatForest
         "output_classes": np.empty(0, np.int32),
         "output_value": np.empty(0),
     }
-    if outputs.classes is None:
+    if outputs.labels is None:
         value = np.zeros(forest.n_nodes)
         value[is_leaf] = forest.output_value.reshape(-1, len(outputs))[:, k]
         made["leaf_value"] = value
@@ -91,7 +41,7 @@ def forest_of_output(forest: FlatForest, outputs: Outputs, k: int) -> FlatForest
         columns = _shares(forest, is_leaf, low, high)
     if not forest.is_slim:
         made["gain"] = _gains(forest, is_leaf, columns)
-    n_classes = 0 if outputs.classes is None else high - low
+    n_classes = 0 if outputs.labels is None else high - low
     return replace(forest, n_classes=n_classes, **made)
 
 

@@ -98,6 +98,14 @@ class PackedPredictor:
         _check(self.packed.predict_value(X, *reading, n_threads, out))
         return out
 
+    def means(
+        self, X: AnyFloats, n_threads: int, hard: bool, reading: Reading | None = None
+    ) -> Floats:
+        """Means over trees of each row, with a column for each class, or one for the value."""
+        if self.forest.n_classes:
+            return self.probabilities(X, n_threads, hard, reading)
+        return self.values(X, n_threads, reading).reshape(len(X), -1)
+
     def _classes_of_outputs(
         self, X: AnyFloats, n_threads: int, hard: bool, reading: Reading | None
     ) -> Ints32:

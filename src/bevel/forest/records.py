@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-from scipy.special import digamma
 
 from bevel._types import Floats, Ints64
-from bevel.errors import ModelFileError
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import FlatForest
+from bevel.forest.task import average_path_length
 from bevel.html_table import html_table
 from bevel.printable import rounded
 
@@ -20,10 +19,7 @@ __all__ = [
     "BoostingRecord",
     "Calibration",
     "FamilyRecord",
-    "Isolation",
     "RotationRecord",
-    "SurvivalRecord",
-    "average_path_length",
     "check_curves",
     "conformal_quantile",
     "not_compared",
@@ -234,51 +230,7 @@ def _line(cells: tuple[str, ...]) -> str:
     return "  ".join([name.ljust(_WIDTHS[0]), *(number.rjust(width) for number, width in widths)])
 
 
-# Isolation forests: leaves hold path lengths, whose mean becomes a score.
-
-RATIO_DIGITS = 12  # digits to which scores distinguish path lengths
-
-
-@dataclass(frozen=True)
-class Isolation:
-    """How the mean path length of a row becomes its score.
-
-    Attributes
-    ----------
-    n_samples : int
-        Rows that each tree was grown on.
-    offset : float
-        Scores below it are those of outliers.
-    """
-
-    n_samples: int
-    offset: float
-
-    def scores(self, lengths: Floats) -> Floats:
-        """Scores of rows from -1 (isolated at once) to 0; about -0.5 for ordinary ones.
-
-        Raises ModelFileError for negative lengths, which only a mapped file that was not verified
-        can have.
-        """
-        if (lengths < 0.0).any():
-            raise ModelFileError(
-                f"The path length of a leaf must be zero or more; got {lengths.min():.3g} as the "
-                "mean of a row. The file is damaged: copy it again, or save the model again."
-            )
-        usual = float(average_path_length(np.array(float(self.n_samples))))
-        ratios = lengths / usual if usual > 0 else np.ones_like(lengths)
-        # Rounded, since means over trees differ in the last digits.
-        return np.asarray(-(2.0 ** -np.round(ratios, RATIO_DIGITS)))
-
-
-def average_path_length(n_rows: Floats) -> Floats:
-    """Mean depth at which a random binary tree of `n_rows` rows isolates one of them.
-
-    2 H(n - 1) - 2 (n - 1) / n with harmonic numbers H (Liu, Ting and Zhou 2008), here for weights
-    too, which need not be whole.
-    """
-    n = np.maximum(np.asarray(n_rows, dtype=np.float64), 1.0)
-    return np.asarray(2.0 * (digamma(n) + np.euler_gamma) - 2.0 * (n - 1.0) / n)
+# Isolation forests: leaves hold path lengths.
 
 
 def with_path_lengths(forest: FlatForest, n_samples: int) -> FlatForest:
@@ -339,36 +291,6 @@ class RotationRecord:
 # The times that the leaves of a survival forest refer to.
 
 ROUNDING = 1e-5  # rounding error of sums of jumps in float32
-
-
-@dataclass(frozen=True, eq=False)
-class SurvivalRecord:
-    """Event times and causes of a survival forest.
-
-    Attributes
-    ----------
-    event_times : ndarray of float64
-        Distinct times at which events were seen in training, ascending. Entries of leaves are
-        numbers of these.
-    last_time : float
-        The largest time in training, of an event or of a censored row; nothing is known beyond.
-    n_causes : int
-        Kinds of events, which compete. An entry of a leaf has number event time * n_causes + cause.
-    """
-
-    event_times: Floats
-    last_time: float
-    n_causes: int = 1
-
-    @property
-    def n_times(self) -> int:
-        """Number of event times."""
-        return len(self.event_times)
-
-    @property
-    def n_numbers(self) -> int:
-        """Exclusive upper bound on the numbers of the entries of leaves."""
-        return self.n_times * self.n_causes
 
 
 def check_curves(forest: FlatForest, n_times: int, n_causes: int = 1) -> None:

@@ -11,7 +11,7 @@ from bevel._types import Floats, Ints32, Ints64
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.records import SurvivalRecord
+from bevel.forest.task import Survival
 
 __all__ = [
     "StepFunction",
@@ -20,7 +20,7 @@ __all__ = [
     "curves",
     "median_times",
     "read_times",
-    "survival_record",
+    "survival_task",
 ]
 
 # Harrell's concordance of risks with right-censored times.
@@ -186,18 +186,17 @@ class StepFunction:
         return f"StepFunction({len(self.x)} steps from {first:g} to {last:g})"
 
 
-def survival_record(fitted: FittedForest, caller: str) -> SurvivalRecord:
-    """The times of a survival forest; raises for other forests."""
-    if fitted.survival is None:
-        raise ValueError(
-            f"{caller} needs a survival forest; got a "
-            f"{'regression' if fitted.classes is None else 'classifier'}. Fit "
-            "ObliqueSurvivalForest on times and events."
-        )
-    return fitted.survival
+def survival_task(fitted: FittedForest, caller: str) -> Survival:
+    """The task of a survival forest; raises for other forests."""
+    if isinstance(fitted.task, Survival):
+        return fitted.task
+    raise ValueError(
+        f"{caller} needs a survival forest; got {fitted.task.model}. Fit ObliqueSurvivalForest on "
+        "times and events."
+    )
 
 
-def read_times(times: object, record: SurvivalRecord) -> Floats:
+def read_times(times: object, record: Survival) -> Floats:
     """Times at which curves are wanted, ascending; those of the training events by default."""
     if times is None:
         return record.event_times
@@ -238,7 +237,7 @@ def curves(
     cause : int, default=0
         Cause of the incidence, from 0 on.
     """
-    record = survival_record(fitted, "A survival curve")
+    record = survival_task(fitted, "A survival curve")
     first = np.searchsorted(times, record.event_times, side="left").astype(np.int32)
     view = fitted.packed_predictor.view
     found: Floats = view.survival_curves(
@@ -263,7 +262,7 @@ def in_blocks(
 
 def median_times(fitted: FittedForest, leaves: Ints32, n_threads: int, share: float) -> Floats:
     """First time at which the survival curve of each row is at most `share`; infinite if never."""
-    times = survival_record(fitted, "A median").event_times
+    times = survival_task(fitted, "A median").event_times
     out = np.full(len(leaves), np.inf)
 
     def work(rows: slice) -> Floats:

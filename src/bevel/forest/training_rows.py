@@ -8,32 +8,31 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Floats, Ints32, Target
+from bevel._types import Array, Floats, Ints32, Target
 from bevel.data.row_weights import read_weights, weights_of_classes
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.data.target import (
-    read_labels,
-    read_numbers,
     read_output_labels,
     read_output_weights,
     split_outputs,
 )
-from bevel.errors import NoOutOfBagError, shorten
+from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags, check_leaves_rows_out
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, take_trees
+from bevel.forest.flat_forest import take_trees
 from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.records import SurvivalRecord
 from bevel.forest.row_blocks import row_blocks
+from bevel.forest.survival import survival_task
+from bevel.forest.task import SeveralOutputs, Survival
 
 __all__ = [
     "OutOfBag",
@@ -46,7 +45,6 @@ __all__ = [
     "out_of_bag_blocks",
     "out_of_bag_rows",
     "predict_out_of_bag",
-    "reread_target",
     "survival_rows_of",
     "training_rows_of",
 ]
@@ -69,7 +67,7 @@ class TrainingRows:
     """
 
     X: npt.NDArray[np.float32]
-    target: Target
+    target: Array
     out: npt.NDArray[np.bool_]
     bags: Bags
 
@@ -104,9 +102,9 @@ def training_rows_of(
         Weights as given to fit, if they are known.
     """
     fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
-    bags, target = known_bags(fitted, caller), reread_target(fitted, y, len(X))
+    bags, target = known_bags(fitted, caller), fitted.task.read_again(y, len(X))
     weights = _reread_weights(fitted, sample_weight, target).weights
-    return find_training_rows(fitted.forest, bags, X, target, weights)
+    return find_training_rows(fitted, bags, X, target, weights)
 
 
 def out_of_bag_rows(
@@ -126,8 +124,8 @@ def leaf_rows_of(
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """Return the training rows in their leaves; raises if they contradict the leaf predictions."""
-    if fitted.survival is not None:
-        return _leaf_rows_of_times(fitted, X, y, sample_weight, caller, n_threads)
+    if isinstance(fitted.task, Survival):
+        return _leaf_rows_of_times(fitted, fitted.task, X, y, sample_weight, caller, n_threads)
     balanced = _balanced_outputs(fitted, y, len(X))
     fitted, y, sample_weight = _with_one_output(fitted, y, sample_weight, len(X))
     rows = training_rows_of(fitted, X, y, caller, sample_weight)
@@ -152,6 +150,7 @@ def leaf_rows_of(
 
 def _leaf_rows_of_times(
     fitted: FittedForest,
+    task: Survival,
     X: npt.NDArray[np.float32],
     y: Any,
     sample_weight: Any,
@@ -159,12 +158,8 @@ def _leaf_rows_of_times(
     n_threads: int,
 ) -> tuple[LeafRows, TrainingRows, Weighting]:
     """Return the training rows of a survival forest in their leaves; the targets are times."""
-    record, forest = fitted.survival, fitted.forest
-    assert record is not None
-    bags, target = (
-        known_bags(fitted, caller),
-        read_survival(y, len(X), competing=record.n_causes > 1),
-    )
+    bags, forest = known_bags(fitted, caller), fitted.forest
+    target = read_survival(y, len(X), competing=task.n_causes > 1)
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
     weights = read_weights(sample_weight, None, None, len(X))
@@ -172,15 +167,15 @@ def _leaf_rows_of_times(
     leaf_rows = collect_leaf_rows(forest, X, bags, weights=weights, n_threads=n_threads)
     # Each event time of a leaf is that of an event among its rows, and there are no others.
     node, event = leaf_rows.node, target.event[leaf_rows.row]
-    times = record.event_times.searchsorted(target.time[leaf_rows.row[event]])
+    times = task.event_times.searchsorted(target.time[leaf_rows.row[event]])
     cause = np.zeros(len(times), int)
     if target.cause is not None:
         cause = target.cause[leaf_rows.row[event]].astype(int) - 1
-    seen = np.unique(node[event] * record.n_numbers + times * record.n_causes + cause)
+    seen = np.unique(node[event] * task.n_numbers + times * task.n_causes + cause)
     is_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
     of_node = np.repeat(np.arange(forest.n_nodes), np.diff(forest.entry_offset))
-    claimed = (of_node * record.n_numbers + forest.entry_index)[is_leaf]
-    same = np.array_equal(target.event_times, record.event_times) or weights is not None
+    claimed = (of_node * task.n_numbers + forest.entry_index)[is_leaf]
+    same = np.array_equal(target.event_times, task.event_times) or weights is not None
     if not (same and np.array_equal(seen, claimed)):
         raise _other_rows("the rows of the fit", "others, which do not give the curves of leaves")
     return leaf_rows, rows, Weighting(weights)
@@ -190,8 +185,8 @@ def _with_one_output(
     fitted: FittedForest, y: Any, sample_weight: Any, n_rows: int
 ) -> tuple[FittedForest, Any, Any]:
     """Return the first of several outputs, which identifies the rows, with the weights of all."""
-    outputs = fitted.outputs
-    if outputs is None:
+    outputs, provenance = fitted.task, fitted.provenance
+    if not isinstance(outputs, SeveralOutputs):
         return fitted, y, sample_weight
     given = split_outputs(y)
     if given is None or len(given.columns) != len(outputs):
@@ -200,53 +195,45 @@ def _with_one_output(
             f"y must have the {len(outputs)} outputs of the fit; got {got}. Pass the y that the "
             "forest was fitted on."
         )
-    if outputs.classes is not None and fitted.class_weight is not None:
+    if outputs.labels is not None and provenance.class_weight is not None:
         classes, codes = read_output_labels(given, n_rows)
-        class_weight = weights_of_classes(fitted.class_weight, _draws_bags(fitted))
+        class_weight = weights_of_classes(provenance.class_weight, provenance.draws_bags)
         sample_weight = read_output_weights(sample_weight, class_weight, classes, codes)
     return fitted.output(0), given.columns[0], sample_weight
 
 
 def _balanced_outputs(fitted: FittedForest, y: Any, n_rows: int) -> Ints32 | None:
     """Classes of all outputs, if each bag was balanced by them; None of one output."""
-    if fitted.outputs is None or not _balances_bags(fitted):
+    if fitted.task.n_outputs == 1 or not fitted.provenance.balances_bags:
         return None
     given = split_outputs(y)
     return None if given is None else read_output_labels(given, n_rows)[1]
 
 
-def _draws_bags(fitted: FittedForest) -> bool:
-    return fitted.bags is not None and fitted.bags.size > 0
-
-
-def _balances_bags(fitted: FittedForest) -> bool:
-    class_weight = fitted.class_weight
-    balances = isinstance(class_weight, str) and class_weight == "balanced_subsample"
-    return balances and _draws_bags(fitted)
-
-
 def known_bags(fitted: FittedForest, caller: str) -> Bags:
     """How the bags were drawn; raises if they cannot be drawn again."""
-    if fitted.additive is not None:
+    if fitted.aggregation.adds_up:
         raise NoOutOfBagError(
             f"{caller} needs a forest whose trees have bags; got boosting, which has none. Pass "
             "rows that were not in the fit, as new ones (out_of_bag=False, or no y)."
         )
-    if fitted.bags is None or fitted.seed is None:
+    bags = fitted.provenance.bags
+    if bags is None or fitted.provenance.seed is None:
         raise ValueError(
             f"{caller} needs a forest whose bags can be drawn again; got trees chosen by "
             "prune_trees, or grown with other bags by warm_start, or over blocks of a scanned "
             "table. Ask the whole forest, after its last fit, or a forest of rows in memory."
         )
-    return fitted.bags
+    return bags
 
 
 def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
     """Return how the bags were drawn; raises unless each tree has rows it has not seen."""
-    if fitted.tuned_out_of_bag:
+    tuned = fitted.provenance.tuned_out_of_bag
+    if tuned:
         raise NoOutOfBagError(
             f"{caller} needs out-of-bag rows that no tree has learnt from; got "
-            f"{fitted.tuned_out_of_bag}, which chose its penalties on them. Use "
+            f"{tuned}, which chose its penalties on them. Use "
             'Ridge(tune="gcv").'
         )
     bags = known_bags(fitted, caller)
@@ -254,50 +241,32 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
     return bags
 
 
-def reread_target(fitted: FittedForest, y: Any, n_rows: int) -> Target:
-    """Target of an earlier fit, given again: class numbers, or values."""
-    if fitted.survival is not None:
-        raise ValueError(
-            "y must be classes or numbers here; got a survival forest, whose y is right-censored "
-            "times. Use the functions of bevel.analysis for survival forests, such as "
-            'survival_scores and importance(kind="permutation").'
-        )
-    if fitted.classes is None:
-        return read_numbers(y, n_rows)
-    classes, codes = read_labels(y, n_rows)
-    if not np.array_equal(classes, fitted.classes):
-        raise ValueError(
-            f"y must have the classes of the fit ({shorten(fitted.classes.tolist())}); got "
-            f"{shorten(classes.tolist())}. Pass the y that the forest was fitted on."
-        )
-    return codes
-
-
 def _reread_weights(fitted: FittedForest, sample_weight: Any, target: Target) -> Weighting:
     """Weights of the rows of an earlier fit, given again."""
-    if fitted.classes is None:
+    classes, provenance = fitted.classes, fitted.provenance
+    if classes is None:
         return Weighting(read_weights(sample_weight, None, None, len(target)))
     weights = read_weights(
         sample_weight,
-        weights_of_classes(fitted.class_weight, _draws_bags(fitted)),
-        fitted.classes[target],
+        weights_of_classes(provenance.class_weight, provenance.draws_bags),
+        classes[target],
         len(target),
     )
-    return Weighting(weights, target.astype(np.int32) if _balances_bags(fitted) else None)
+    return Weighting(weights, target.astype(np.int32) if provenance.balances_bags else None)
 
 
 def find_training_rows(
-    forest: FlatForest,
+    fitted: FittedForest,
     bags: Bags,
     X: npt.NDArray[np.float32],
-    target: Target,
+    target: Array,
     weights: Floats | None = None,
 ) -> TrainingRows:
     """Training rows with their bags; raises if these are not the rows the forest was grown on.
 
     Parameters
     ----------
-    forest : FlatForest
+    fitted : FittedForest
         Trees 0, 1, ... of the seed.
     bags : Bags
         How the bags were drawn.
@@ -310,9 +279,8 @@ def find_training_rows(
     """
     if len(X) != bags.n_rows:
         raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
-    agrees = _classes_agree if forest.n_classes else _values_agree
-    _recognise(forest, bags, X, weights, lambda tree, leaf, bag: agrees(tree, leaf, target[bag]))
-    return TrainingRows(X, target, bags.rows_out(forest.n_trees, weights), bags)
+    _recognise(fitted, bags, X, target, weights)
+    return TrainingRows(X, target, bags.rows_out(fitted.forest.n_trees, weights), bags)
 
 
 def survival_rows_of(
@@ -323,73 +291,28 @@ def survival_rows_of(
     weights: Floats | None = None,
 ) -> TrainingRows:
     """Return the rows of a survival forest with their times; raises if they differ."""
-    record, bags, forest = fitted.survival, known_bags(fitted, caller), fitted.forest
-    assert record is not None
-    if len(X) != bags.n_rows:
-        raise _other_rows(f"the {bags.n_rows} training rows", f"{len(X)} rows")
-    number = _event_numbers(record, target)
-
-    def agrees(tree: FlatForest, leaf: Ints32, bag: npt.NDArray[np.intp]) -> bool:
-        return _events_agree(tree, record.n_numbers, leaf, number[bag])
-
-    _recognise(forest, bags, X, weights, agrees)
-    return TrainingRows(X, target.time, bags.rows_out(forest.n_trees, weights), bags)
+    bags, task = known_bags(fitted, caller), survival_task(fitted, caller)
+    found = find_training_rows(fitted, bags, X, task.numbers_of(target), weights)
+    return replace(found, target=target.time)
 
 
 def _recognise(
-    forest: FlatForest,
+    fitted: FittedForest,
     bags: Bags,
     X: npt.NDArray[np.float32],
+    target: Array,
     weights: Floats | None,
-    agrees: Callable[[FlatForest, Ints32, npt.NDArray[np.intp]], bool],
 ) -> None:
     """Check that every leaf of the first and the last tree holds rows of the bag that fit it.
 
-    Every leaf must hold a row, and a row of each class it has a share of, rows on both sides of its
-    value, or a row with each of its events. Single rows are not checked: they may have had weight
-    zero.
+    Single rows are not checked: they may have had weight zero.
     """
-    for number in {0, forest.n_trees - 1}:
-        tree = take_trees(forest, [number])
+    for number in {0, fitted.forest.n_trees - 1}:
+        tree = take_trees(fitted.forest, [number])
         bag = np.flatnonzero(bags.counts(number, weights))
         leaf = PackedPredictor(tree).leaves(np.ascontiguousarray(X[bag]), 1)[:, 0]
-        if not agrees(tree, leaf, bag):
+        if not fitted.task.agrees(tree, leaf, target[bag]):
             raise _other_rows("the rows of the fit", "rows that do not fall into the same leaves")
-
-
-def _event_numbers(record: SurvivalRecord, target: SurvivalTarget) -> npt.NDArray[np.int64]:
-    """Number of each row's event among those of the record; -1 if there is none."""
-    place = record.event_times.searchsorted(target.time).astype(np.int64)
-    last = np.minimum(place, record.n_times - 1)
-    known = target.event & (record.event_times[last] == target.time)
-    cause = 0 if target.cause is None else target.cause.astype(np.int64) - 1
-    return np.where(known, place * record.n_causes + cause, -1)
-
-
-def _events_agree(
-    tree: FlatForest, n_numbers: int, leaf: Ints32, number: npt.NDArray[np.int64]
-) -> bool:
-    is_leaf = np.repeat(tree.right < 0, np.diff(tree.entry_offset))
-    node = np.repeat(np.arange(tree.n_nodes), np.diff(tree.entry_offset))
-    claimed = (node * n_numbers + tree.entry_index)[is_leaf]
-    seen = (leaf.astype(np.int64) * n_numbers + number)[number >= 0]
-    return bool(np.isin(claimed, seen).all())
-
-
-def _classes_agree(tree: FlatForest, leaf: npt.NDArray[np.int32], target: Target) -> bool:
-    is_leaf = np.repeat(tree.right < 0, np.diff(tree.entry_offset))
-    node = np.repeat(np.arange(tree.n_nodes), np.diff(tree.entry_offset))
-    claimed = (node * tree.n_classes + tree.entry_index)[is_leaf & (tree.entry_weight > 0)]
-    return bool(np.isin(claimed, leaf.astype(np.int64) * tree.n_classes + target).all())
-
-
-def _values_agree(tree: FlatForest, leaf: npt.NDArray[np.int32], target: Target) -> bool:
-    low, high = np.full(tree.n_nodes, np.inf), np.full(tree.n_nodes, -np.inf)
-    np.minimum.at(low, leaf, target)
-    np.maximum.at(high, leaf, target)
-    slack = 1e-9 * float(np.abs(target).max())  # a mean may round past values that are all equal
-    value, is_leaf = tree.leaf_value, tree.right < 0
-    return bool(((low - slack <= value) & (value <= high + slack))[is_leaf].all())
 
 
 def _other_rows(required: str, got: str) -> ValueError:
@@ -495,12 +418,12 @@ def out_of_bag_blocks(
     for block in blocks:
         chosen = (first + block.start, first + block.stop)
         sums, n_trees = view.out_of_bag(
-            X, options, 0, fitted.hard, n_threads, None, weights, chosen, bags
+            X, options, 0, fitted.aggregation.hard, n_threads, None, weights, chosen, bags
         )
         known = n_trees > 0
         sums[~known] = np.nan
         np.divide(sums, n_trees[:, None], out=sums, where=known[:, None])
-        yield block, OutOfBag(raise_to_power(sums, fitted.power), known)
+        yield block, OutOfBag(raise_to_power(sums, fitted.aggregation.power), known)
 
 
 def _width(fitted: FittedForest) -> int:

@@ -543,7 +543,7 @@ def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
 
 def is_calibrated(found: Explanation) -> bool:
     """Whether predicted probabilities differ from means over trees."""
-    return bool(found.model.fitted_forest_.power != 1.0)
+    return bool(found.model.fitted_forest_.aggregation.power != 1.0)
 
 
 # The page of `bevel explain`, which describes a forest and explains its predictions.

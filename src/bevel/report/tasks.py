@@ -708,7 +708,7 @@ def words_of(task: TableTask, aggregation: AggregationWords = MEAN) -> Any:
 
 def words_of_model(model: Any) -> Any:
     """The words of the task of a fitted model."""
-    adds_up = model.fitted_forest_.additive is not None
+    adds_up = model.fitted_forest_.aggregation.adds_up
     task = task_of(model)
     each = task.each if isinstance(task, SeveralTargets) else task
     return words_of(each, SUM if adds_up else MEAN)

@@ -12,8 +12,8 @@ import numpy.typing as npt
 
 from bevel._types import AnyInts, Floats
 from bevel.forest.flat_forest import FlatForest, TreeView, gather, take_trees
-from bevel.forest.outputs import Outputs, forest_of_output
-from bevel.forest.records import SurvivalRecord
+from bevel.forest.outputs import forest_of_output
+from bevel.forest.task import SeveralOutputs, Survival, called
 from bevel.printable import printable
 from bevel.text.split_text import counted, percent, round_within, written
 
@@ -97,15 +97,6 @@ class NodePredictions:
         labels = np.array(self.classes, dtype=object)[self.best]
         shares = {f"share_{c}": self.means[:, k] for k, c in enumerate(self.classes)}
         return known | {"prediction": labels, **shares}
-
-
-def called(label: str) -> str:
-    """Name of a class in a sentence: numeric labels are preceded by a word."""
-    try:
-        float(label)
-    except ValueError:
-        return label
-    return f"class {label}"
 
 
 def read_predictions(
@@ -205,7 +196,7 @@ class OutputPredictions:
 
     Attributes
     ----------
-    outputs : Outputs
+    outputs : SeveralOutputs
         Names and classes of the outputs.
     forest : FlatForest
         Forest of this tree alone.
@@ -213,7 +204,7 @@ class OutputPredictions:
         The nodes, and one past the last node of their subtrees.
     """
 
-    outputs: Outputs
+    outputs: SeveralOutputs
     forest: FlatForest
     node: npt.NDArray[np.int64]
     end: npt.NDArray[np.int64]
@@ -237,7 +228,7 @@ class OutputPredictions:
     def _of(self, k: int) -> NodePredictions:
         if k not in self._known:
             single = forest_of_output(self.forest, self.outputs, k)
-            classes = () if self.outputs.classes is None else self.outputs.classes[k]
+            classes = () if self.outputs.labels is None else self.outputs.labels[k]
             labels = tuple(printable(str(label)) for label in classes)
             self._known[k] = read_predictions(single.tree(0), self.node, self.end, labels)
         return self._known[k]
@@ -285,7 +276,7 @@ class OutputPredictions:
 
 
 def read_output_predictions(
-    tree: TreeView, node: npt.NDArray[np.int64], end: npt.NDArray[np.int64], outputs: Outputs
+    tree: TreeView, node: npt.NDArray[np.int64], end: npt.NDArray[np.int64], outputs: SeveralOutputs
 ) -> OutputPredictions:
     """Predictions of nodes whose subtrees end before `end`, for several outputs."""
     return OutputPredictions(outputs, take_trees(tree.forest, [tree.index]), node, end)
@@ -355,7 +346,7 @@ def read_survival_predictions(
     tree: TreeView,
     node: npt.NDArray[np.int64],
     end: npt.NDArray[np.int64],
-    record: SurvivalRecord,
+    record: Survival,
 ) -> SurvivalPredictions:
     """Predictions of nodes whose subtrees end before `end`.
 

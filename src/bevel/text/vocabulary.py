@@ -14,13 +14,11 @@ from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
-from bevel.forest.outputs import Outputs
-from bevel.forest.records import SurvivalRecord
+from bevel.forest.task import SeveralOutputs, Survival, Task
 from bevel.printable import printable
 from bevel.text.predictions import (
     NodePredictions,
     OutputPredictions,
-    called,
     read_output_predictions,
     read_predictions,
     read_survival_predictions,
@@ -52,28 +50,28 @@ class Vocabulary:
     ----------
     names : tuple of str
         Printable names of the features.
-    classes : tuple of str
-        Printable names of the classes; empty in regression and for boosted trees.
+    task : Task
+        What the forest predicts.
     encoding : Encoding
         Encoding of the user's columns.
-    outputs : Outputs or None
-        Names and classes of several outputs.
-    survival : SurvivalRecord or None
-        The times that the leaves of a survival forest refer to.
     sums : tuple of str
         Names of the sums of boosted trees, to which tree t adds modulo their number; else empty.
     """
 
     names: tuple[str, ...]
-    classes: tuple[str, ...]
+    task: Task
     encoding: Encoding
-    outputs: Outputs | None = None
-    survival: SurvivalRecord | None = None
     sums: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
-        for field in ("names", "classes", "sums"):
+        for field in ("names", "sums"):
             object.__setattr__(self, field, tuple(map(printable, getattr(self, field))))
+
+    @cached_property
+    def classes(self) -> tuple[str, ...]:
+        """Printable names of the classes in leaves; empty in regression and for boosted trees."""
+        labels = self.task.classes
+        return () if self.sums or labels is None else tuple(printable(str(c)) for c in labels)
 
     @cached_property
     def units(self) -> Units:
@@ -106,10 +104,10 @@ class Vocabulary:
         self, tree: TreeView, node: npt.NDArray[np.int64], end: npt.NDArray[np.int64]
     ) -> NodePredictions | OutputPredictions:
         """Predictions of nodes whose subtrees end before `end`."""
-        if self.outputs is not None:
-            return read_output_predictions(tree, node, end, self.outputs)
-        if self.survival is not None:
-            return read_survival_predictions(tree, node, end, self.survival)
+        if isinstance(self.task, SeveralOutputs):
+            return read_output_predictions(tree, node, end, self.task)
+        if isinstance(self.task, Survival):
+            return read_survival_predictions(tree, node, end, self.task)
         return read_predictions(tree, node, end, self.classes)
 
     def split_formatter(self, tree: TreeView, style: Style) -> SplitFormatter:
@@ -147,26 +145,8 @@ class Vocabulary:
 
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     """Names and units of a fitted forest."""
-    # Leaves of boosted trees hold numbers, even in classification.
-    named = fitted.classes if fitted.additive is None else None
-    classes = () if named is None else tuple(map(str, named))
-    return Vocabulary(
-        fitted.names, classes, fitted.encoding, fitted.outputs, fitted.survival, _sums_of(fitted)
-    )
-
-
-def _sums_of(fitted: FittedForest) -> tuple[str, ...]:
-    """Names of the sums of boosted trees."""
-    if fitted.additive is None:
-        return ()
-    link, n = fitted.additive.link, fitted.additive.n_outputs
-    if fitted.classes is not None and link == "logistic":
-        return (f"log odds of {called(str(fitted.classes[1]))}",)
-    if fitted.classes is not None:
-        return tuple(f"score of {called(str(label))}" for label in fitted.classes)
-    if n > 1:
-        return tuple(f"quantile number {k + 1} of {n}" for k in range(n))
-    return ("logarithm of the prediction" if link == "exponential" else "prediction",)
+    task, aggregation = fitted.task, fitted.aggregation
+    return Vocabulary(fitted.names, task, fitted.encoding, aggregation.names(task))
 
 
 class SplitFormatter:

@@ -17,7 +17,7 @@ from bevel import _core
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
 from bevel.errors import shorten, wrong_value
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
@@ -30,7 +30,10 @@ from bevel.training.trainer import native_family
 __all__ = [
     "EARLY_STOPPING_ROWS",
     "MIN_ROWS_TO_HOLD_OUT",
+    "OF_CLASSES",
+    "OF_NUMBERS",
     "REFIT_FACTOR",
+    "BoostingDefaults",
     "BoostingFit",
     "BoostingOptions",
     "BoostingTarget",
@@ -38,9 +41,6 @@ __all__ = [
     "ValidationScorer",
     "boost",
     "can_train_in_place",
-    "choose_learning_rate",
-    "choose_max_iter",
-    "choose_refit_rate",
     "choose_validation_fraction",
     "code_bytes",
     "constant_of_least_loss",
@@ -62,38 +62,70 @@ REFIT_FACTOR = 1.5
 CLEAR_DIFFERENCE = 0.03
 
 
-def choose_learning_rate(n_rows: int, is_classifier: bool, refits: bool) -> float:
-    """The default of `learning_rate`: with many rows each tree may be trusted more.
+@dataclass(frozen=True)
+class BoostingDefaults:
+    """What boosting chooses for a kind of target where it is left to the library.
 
-    A regression that is refitted searches only for its number of iterations, with larger steps.
+    Attributes
+    ----------
+    scoring : str
+        Scorer of `scoring=None`.
+    search_rate : float
+        Learning rate of the fit that only finds the number of iterations for a refit.
+    refit_rate : float
+        Learning rate where all rows are fitted again.
+    total_step : float
+        Learning rate times iterations without early stopping. Classes get fewer: probabilities
+        become overconfident long before the predictions of a regression get worse.
+    by_class : bool
+        Whether rows are held out class by class.
+    chooses_directions : bool
+        Whether held-out rows choose between features alone and combinations of them. For classes
+        they have not led to better choices.
     """
-    if refits and not is_classifier:
-        return 0.1
-    return 0.05 if n_rows <= EARLY_STOPPING_ROWS else 0.1
+
+    scoring: str
+    search_rate: float
+    refit_rate: float
+    total_step: float
+    by_class: bool
+    chooses_directions: bool
+
+    def learning_rate(self, n_rows: int, refits: bool) -> float:
+        """The default of `learning_rate`: with many rows each tree may be trusted more."""
+        if n_rows > EARLY_STOPPING_ROWS:
+            return 0.1
+        return self.search_rate if refits else 0.05
+
+    def max_iter(self, learning_rate: float, stops_early: bool, n_outputs: int = 1) -> int:
+        """The default of `max_iter`."""
+        if stops_early:
+            return 1000 if n_outputs == 1 else 600
+        at_this_rate = self.total_step / learning_rate
+        return round(max(20.0, min(2000.0, at_this_rate)))  # infinite for the smallest rates
 
 
-def choose_refit_rate(is_classifier: bool) -> float:
-    """The default of `learning_rate` where all rows are fitted again."""
-    return 0.05 if is_classifier else 0.03
+OF_CLASSES = BoostingDefaults(
+    scoring="accuracy",
+    search_rate=0.05,
+    refit_rate=0.05,
+    total_step=10.0,
+    by_class=True,
+    chooses_directions=False,
+)
+OF_NUMBERS = BoostingDefaults(
+    scoring="r2",
+    search_rate=0.1,
+    refit_rate=0.03,
+    total_step=50.0,
+    by_class=False,
+    chooses_directions=True,
+)
 
 
 def choose_validation_fraction(refits: bool) -> float:
     """The default of `validation_fraction`: rows that are fitted again cost nothing."""
     return 0.2 if refits else 0.1
-
-
-def choose_max_iter(
-    learning_rate: float, is_classifier: bool, stops_early: bool, n_outputs: int = 1
-) -> int:
-    """The default of `max_iter`.
-
-    A classifier without early stopping gets fewer: its probabilities become overconfident
-    long before the predictions of a regression get worse.
-    """
-    if stops_early:
-        return 1000 if n_outputs == 1 else 600
-    at_this_rate = (10.0 if is_classifier else 50.0) / learning_rate
-    return round(max(20.0, min(2000.0, at_this_rate)))  # infinite for the smallest rates
 
 
 def is_clearly_better(loss: Floats, other: Floats) -> bool:
@@ -259,20 +291,20 @@ def constant_of_least_loss(loss: UserLoss, weights: Floats) -> tuple[float, ...]
 Scorer = Callable[..., Any]
 
 
-def read_scorer(scoring: Any, is_classifier: bool) -> Scorer | None:
+def read_scorer(scoring: Any, default: str) -> Scorer | None:
     """Scorer of the parameter `scoring`; None if the loss decides.
 
     Parameters
     ----------
     scoring : str, callable or None
         Scoring as given to the estimator.
-    is_classifier : bool
-        Task, which selects the default scorer.
+    default : str
+        Name of the scorer if there is none.
     """
     if isinstance(scoring, str) and scoring == "loss":
         return None
     if scoring is None:
-        scoring = "accuracy" if is_classifier else "r2"
+        scoring = default
     try:
         scorer: Scorer = get_scorer(scoring)
     except ValueError:
@@ -297,7 +329,7 @@ def _takes_weights(scorer: Scorer) -> bool:
 class _Predictions(BaseEstimator):  # type: ignore[misc]
     """Passed to a scorer as the fitted estimator; holds the predictions of some rows."""
 
-    def __init__(self, rows: Any = None, additive: Additive | None = None) -> None:
+    def __init__(self, rows: Any = None, additive: SumOfTrees | None = None) -> None:
         self.rows = rows
         self.additive = additive
         self.raw: Floats = np.empty((0, 1))
@@ -305,7 +337,7 @@ class _Predictions(BaseEstimator):  # type: ignore[misc]
     def __sklearn_is_fitted__(self) -> bool:
         return True
 
-    def _link(self, X: Any) -> Additive:
+    def _link(self, X: Any) -> SumOfTrees:
         if X is not self.rows:
             raise ValueError(
                 "scoring must ask for predictions of all the rows that it is given, and of no "
@@ -347,7 +379,7 @@ class ValidationScorer:
         Their targets: labels or numbers.
     weights : ndarray or None
         Their weights; None if all are one.
-    additive : Additive
+    additive : SumOfTrees
         Baseline and link; only the link is used.
     classes : ndarray or None
         Labels of the classes; None in regression.
@@ -359,7 +391,7 @@ class ValidationScorer:
         rows: Any,
         truth: npt.NDArray[Any],
         weights: Floats | None,
-        additive: Additive,
+        additive: SumOfTrees,
         classes: npt.NDArray[Any] | None,
     ) -> None:
         self._scorer, self._rows, self._truth = scorer, rows, truth

@@ -13,7 +13,7 @@ from bevel import _core
 from bevel.data.dataset import Dataset
 from bevel.data.survival import SurvivalTarget
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.outputs import Outputs
+from bevel.forest.task import SeveralOutputs
 from bevel.projections.base import FamilySpec
 from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
@@ -36,7 +36,7 @@ class TrainingTarget:
         Number of classes, 0 in regression.
     weights : ndarray of float64 or None
         Weight of each row; None when all are one.
-    outputs : Outputs or None
+    outputs : SeveralOutputs or None
         Names and classes of several outputs; `values` is then of shape (n_rows, n_outputs),
         and classes are numbered consecutively over all outputs.
     survival : SurvivalTarget or None
@@ -46,13 +46,20 @@ class TrainingTarget:
     values: npt.NDArray[Any]
     n_classes: int
     weights: npt.NDArray[np.float64] | None
-    outputs: Outputs | None = None
+    outputs: SeveralOutputs | None = None
     survival: SurvivalTarget | None = None
 
     @property
     def output_classes(self) -> npt.NDArray[np.int32] | None:
         """Number of classes of each of several outputs, 0 in regression; None for one output."""
-        return None if self.outputs is None else self.outputs.n_classes
+        return None if self.outputs is None else self.outputs.output_classes
+
+    @property
+    def values_by_output(self) -> npt.NDArray[Any]:
+        """Targets whose classes are numbered within their output."""
+        if self.outputs is None or self.outputs.labels is None:
+            return self.values
+        return np.asarray(self.values - self.outputs.bounds[:-1])
 
     @property
     def counted_survival(self) -> SurvivalTarget | None:

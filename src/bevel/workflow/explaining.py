@@ -44,7 +44,7 @@ from bevel.analysis.results import (
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.tables import Columns
-from bevel.forest.additive import add_trees
+from bevel.forest.aggregation import SumOfTrees, add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.quantiles import LeafTargets
@@ -492,7 +492,7 @@ class Explanation:
     @property
     def classes(self) -> npt.NDArray[Any] | None:
         """Labels of the classes; None in regression."""
-        return getattr(self.model, "classes_", None)
+        return self.model.fitted_forest_.task.classes
 
     @property
     def has_target(self) -> bool:
@@ -603,8 +603,8 @@ class ExplainedTask:
             return EvaluationRows(encoded, np.zeros(len(encoded)), None)
         return read_evaluation_rows(analysed, X, y, out_of_bag="auto")
 
-    def predicted(self, analysed: AnalysedForest, X: npt.NDArray[np.float32]) -> Floats:
-        """Means over all trees, or predictions of boosting, of shape (n_rows, n_outputs)."""
+    def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
+        """Predictions of boosting as columns."""
         raise NotImplementedError
 
     def shown(self, _analysed: AnalysedForest, predicted: Floats) -> Floats:
@@ -664,18 +664,13 @@ class ExplainedClasses(ExplainedTask):
 
     outputs = "probabilities"
 
-    def predicted(self, analysed: AnalysedForest, X: npt.NDArray[np.float32]) -> Floats:
-        """Class shares, or probabilities of boosting."""
-        additive = analysed.fitted.additive
-        if additive is None:
-            return analysed.predictor.probabilities(X, analysed.n_threads, analysed.hard)
-        return additive.probabilities(
-            add_trees(analysed.predictor, additive, X, analysed.n_threads)
-        )
+    def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
+        """Class probabilities of boosting."""
+        return aggregation.probabilities(sums)
 
     def shown(self, analysed: AnalysedForest, predicted: Floats) -> Floats:
         """Calibrated probabilities."""
-        return raise_to_power(np.array(predicted), analysed.fitted.power)
+        return raise_to_power(np.array(predicted), analysed.fitted.aggregation.power)
 
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """Error, Cohen's kappa, AUC, log loss and Brier score."""
@@ -691,13 +686,9 @@ class ExplainedNumbers(ExplainedTask):
 
     outputs = "predictions"
 
-    def predicted(self, analysed: AnalysedForest, X: npt.NDArray[np.float32]) -> Floats:
-        """Values as columns."""
-        additive = analysed.fitted.additive
-        if additive is None:
-            return analysed.predictor.values(X, analysed.n_threads)[:, None]
-        sums = add_trees(analysed.predictor, additive, X, analysed.n_threads)
-        return additive.values(sums).reshape(len(sums), -1)
+    def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
+        """Values of boosting, or quantiles."""
+        return aggregation.values(sums).reshape(len(sums), -1)
 
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """R² and errors; the mean absolute error alone if there is no variance to explain."""
@@ -715,7 +706,7 @@ class ExplainedNumbers(ExplainedTask):
     ) -> dict[str, Any]:
         """Rules, scores, and quantiles of the targets in the leaves of a forest."""
         found = super().findings(rows, surrogate, on_step)
-        if rows.analysed.fitted.additive is None:
+        if not rows.analysed.fitted.aggregation.adds_up:
             on_step(4, "finding quantiles")
             kind = rows.rows.row_kind
             found["quantiles"] = find_target_quantiles(
@@ -891,7 +882,7 @@ def explain(
     chosen = find_representative_rows(
         *(analysed.forest, leaves, predicted, task.truth(evaluation)),
         np.searchsorted(used, wanted),
-        adds_up=analysed.fitted.additive is not None,
+        adds_up=analysed.fitted.aggregation.adds_up,
     )
     shapley = shapley_values(
         model,
@@ -951,7 +942,11 @@ def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt
 
 def _predict(task: ExplainedTask, analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
     """Prediction of each row by the trees that have not seen it; by all for a row in every bag."""
-    predicted = task.predicted(analysed, rows.X)
+    aggregation = analysed.fitted.aggregation
+    if isinstance(aggregation, SumOfTrees):
+        sums = add_trees(analysed.predictor, aggregation, rows.X, analysed.n_threads)
+        return task.from_sums(aggregation, sums)
+    predicted = analysed.means(rows.X)
     if rows.row_kind != "out-of-bag":
         return predicted
     return np.where(rows.known[:, None], predictions(analysed, rows), predicted)

@@ -604,7 +604,7 @@ def _read_known_target(
     model: Any, table: TableFile, target: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """True targets in the labels of the model, and which rows have one."""
-    classes = getattr(model, "classes_", None)
+    classes = model.fitted_forest_.task.classes
     is_number = classes is None or classes.dtype.kind in "iuf"
     kind = "numeric" if is_number else "nominal"
     read = table.read([target], {target: kind}).columns

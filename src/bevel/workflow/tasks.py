@@ -26,6 +26,7 @@ from bevel.estimators import (
     ObliqueIsolationForest,
     ObliqueSurvivalForest,
 )
+from bevel.forest.task import SeveralOutputs
 from bevel.training.automatic import Candidate, axis_family
 from bevel.workflow.predictions import Predictions
 from bevel.workflow.scores import (
@@ -213,7 +214,7 @@ class TableTask:
         if interval is None:
             return Predictions(model.predict(X))
         fitted = model.fitted_forest_
-        if fitted.additive is None and fitted.targets is None:
+        if not fitted.aggregation.adds_up and fitted.targets is None:
             raise ValueError(
                 "`interval` needs a model that keeps the training targets; this one does not. Fit "
                 "it again with `keep_targets`."
@@ -681,15 +682,14 @@ class Isolation(TableTask):
 
 
 SURVIVAL, ISOLATION = Survival(), Isolation()
+TASKS = {each.name: each for each in (CLASSIFICATION, REGRESSION, SURVIVAL, ISOLATION)}
 
 
 def task_of(model: Any) -> TableTask:
     """The task of a fitted model."""
-    if hasattr(model, "score_samples"):
-        return ISOLATION
-    if model.fitted_forest_.survival is not None:
-        return SURVIVAL
-    each = CLASSIFICATION if hasattr(model, "classes_") else REGRESSION
-    if getattr(model, "n_outputs_", 1) > 1:
-        return SeveralTargets(each, model.output_names_)
-    return each
+    task = model.fitted_forest_.task
+    if isinstance(task, SeveralOutputs):
+        each = TASKS[task.of(0).name]
+        assert isinstance(each, OneTarget)
+        return SeveralTargets(each, task.names)
+    return TASKS[task.name]

@@ -23,7 +23,8 @@ SPARSE = {"projection": "sparse", "min_samples_leaf": 5, "random_state": 0, "n_j
 
 def forest(power: float, **values):
     fitted = ObliqueForestClassifier(30, calibration=None, **(SPARSE | values)).fit(X, Y)
-    fitted._fitted = replace(fitted._fitted, power=power)
+    aggregation = replace(fitted._fitted.aggregation, power=power)
+    fitted._fitted = replace(fitted._fitted, aggregation=aggregation)
     return fitted
 
 

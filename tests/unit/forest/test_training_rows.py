@@ -23,8 +23,8 @@ BOTH = pytest.mark.parametrize(
 
 
 def recall(fitted, X, target, **changes):
-    bags = replace(fitted.fitted_forest_.bags, **changes)
-    return find_training_rows(fitted.forest_, bags, X, target)
+    bags = replace(fitted.fitted_forest_.provenance.bags, **changes)
+    return find_training_rows(fitted.fitted_forest_, bags, X, target)
 
 
 @BOTH

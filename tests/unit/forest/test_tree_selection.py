@@ -26,7 +26,9 @@ def grown(kind, n_trees=12):
     estimator, target, options = KINDS[kind]
     fitted = estimator(n_trees, scale=None, min_samples_leaf=4, random_state=1, **options)
     fitted.fit(X, target)
-    rows = find_training_rows(fitted.forest_, fitted.fitted_forest_.bags, X, target)
+    rows = find_training_rows(
+        fitted.fitted_forest_, fitted.fitted_forest_.provenance.bags, X, target
+    )
     return fitted, rows
 
 

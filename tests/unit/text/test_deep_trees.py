@@ -13,6 +13,7 @@ from support.random_forests import random_forest
 
 from bevel.analysis import path_rules, shapley_values, top_rules, tree_rules
 from bevel.forest.flat_forest import MAX_SHOWN
+from bevel.forest.task import Classification
 
 N_SPLITS = 5000
 DEEP = [
@@ -90,7 +91,7 @@ def test_deep_tree_is_explained_and_exported(deep):
 
 def test_tree_of_many_nodes_and_classes_asks_to_be_pruned():
     estimator, _, _ = estimator_with(chain(10_000, n_classes=1000))
-    estimator._fitted = replace(estimator._fitted, classes=np.arange(1000))
+    estimator._fitted = replace(estimator._fitted, task=Classification(np.arange(1000)))
     with pytest.raises(ValueError, match="Prune it with max_depth"):
         tree_rules(estimator)
     assert "more nodes" in str(estimator.forest_.tree(0))

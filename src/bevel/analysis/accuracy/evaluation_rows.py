@@ -15,8 +15,6 @@ from scipy.stats import norm
 
 from bevel._types import Floats, Ints32, Target
 from bevel.analysis.analysed_forest import AnalysedForest, check_out_of_bag
-from bevel.data.target import read_labels
-from bevel.errors import join_names
 from bevel.forest.flat_forest import FlatForest, gather
 
 __all__ = [
@@ -109,27 +107,13 @@ def read_evaluation_rows(
         rows = analysed.out_of_bag_rows(X, y)
         return EvaluationRows(rows.X, rows.target, rows.out, "out-of-bag")
     encoded = analysed.encode(X)
-    target = _new_target(analysed, y, len(encoded))
+    target = analysed.task.read_new(y, len(encoded))
     found = analysed.recognised_rows(encoded, y)
     if found is None:
         return EvaluationRows(encoded, target, None)
     if wanted is None and analysed.leaves_rows_out() and found.out.any():
         return EvaluationRows(found.X, found.target, found.out, "out-of-bag")
     return EvaluationRows(encoded, target, None, "grown on")
-
-
-def _new_target(analysed: AnalysedForest, y: Any, n_rows: int) -> Target:
-    """Target of rows that were not in the fit: some classes may be absent, none may be new."""
-    if analysed.classes is None:
-        return analysed.target(y, n_rows)
-    labels, codes = read_labels(y, n_rows)
-    strange = labels[~np.isin(labels, analysed.classes)]
-    if len(strange):
-        raise ValueError(
-            f"y must hold classes of the fit ({join_names([str(c) for c in analysed.classes])}); "
-            f"got {join_names([str(c) for c in strange])}. Leave rows of other classes out."
-        )
-    return np.searchsorted(analysed.classes, labels).astype(np.int32)[codes]
 
 
 @dataclass(eq=False)

@@ -15,7 +15,7 @@ from bevel.analysis.accuracy.evaluation_rows import (
     read_evaluation_rows,
     wilson_interval,
 )
-from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
+from bevel.analysis.analysed_forest import check_count, read_forest
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import join_names, wrong_value
 from bevel.forest.calibration import raise_to_power
@@ -136,20 +136,18 @@ def calibration(
     True
     """
     analysed = read_forest(forest, "calibration")
-    if analysed.classes is None:
-        is_survival = analysed.fitted.survival is not None
-        got = (
-            "a survival forest. Use survival_calibration."
-            if is_survival
-            else "a regression forest. See the quantiles of a regression instead."
-        )
-        raise ValueError(f"calibration needs probabilities of classes; got {got}")
+    instead = {
+        "survival": "Use survival_calibration.",
+        "regression": "See the quantiles of a regression instead.",
+    }
+    classes = analysed.check_classes("probabilities of classes", instead)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
     codes = rows.target[known].astype(np.int64)
-    predicted = raise_to_power(predictions(analysed, rows)[known], analysed.fitted.power)
-    labels = [str(label) for label in analysed.classes]
-    chosen = None if positive is None else _position(analysed, positive)
+    power = analysed.fitted.aggregation.power
+    predicted = raise_to_power(predictions(analysed, rows)[known], power)
+    labels = [str(label) for label in classes]
+    chosen = None if positive is None else _position(classes.tolist(), positive)
     found = calibration_of(codes, predicted, labels, chosen, n_bins, bins)
     return replace(found, row_kind=rows.row_kind)
 
@@ -195,8 +193,7 @@ def calibration_of(
     return Calibration(means, n_hits / n_rows, *wilson_interval(n_hits, n_rows), n_rows, of)
 
 
-def _position(analysed: AnalysedForest, positive: Any) -> int:
-    classes = [] if analysed.classes is None else list(analysed.classes)
+def _position(classes: list[Any], positive: Any) -> int:
     if positive not in classes:
         required = f"a class of the fit ({join_names([str(each) for each in classes])})"
         raise wrong_value("positive", required, positive, "Pass one of them, or None.")

@@ -144,14 +144,11 @@ def strength_and_correlation(
     True
     """
     analysed = read_forest(forest, "strength_and_correlation")
-    if analysed.classes is None:
-        got = (
-            "a survival forest. Use survival_scores, or survival_calibration."
-            if analysed.fitted.survival is not None
-            else "a regression forest. Use error_and_correlation, which measures the same for "
-            "residuals."
-        )
-        raise ValueError(f"strength_and_correlation needs votes for classes; got {got}")
+    instead = {
+        "survival": "Use survival_scores, or survival_calibration.",
+        "regression": "Use error_and_correlation, which measures the same for residuals.",
+    }
+    analysed.check_classes("votes for classes", instead)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     n_trees = analysed.forest.n_trees
     margins = np.full(len(rows.X), np.nan)

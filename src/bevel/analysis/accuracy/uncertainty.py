@@ -137,9 +137,8 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
         predictions = _tree_predictions(analysed, rows[block])
         prediction[block] = predictions.mean(axis=-1)
         variance[block] = jackknife_variance(predictions, products, bags)
-    if analysed.classes is None:
-        prediction, variance = prediction[:, 0], variance[:, 0]
-    return StandardErrors(prediction, variance, n_trees)
+    of_result = analysed.task.of_result
+    return StandardErrors(of_result(prediction), of_result(variance), n_trees)
 
 
 def usable_bags(analysed: AnalysedForest) -> Bags:

@@ -326,9 +326,9 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
         of_class = curve[:, column[feature]]
         change[feature] = of_class[-1] - of_class[0]
         direction[feature] = _direction(of_class)
-    if analysed.classes is None or len(analysed.classes) == 2:
+    if analysed.task.common_output:
         return Trends(change, None, direction)
-    return Trends(change, [str(analysed.classes[c]) for c in column], direction)
+    return Trends(change, [str(label) for label in analysed.task.labels_of(column)], direction)
 
 
 def _direction(curve: Floats) -> str:

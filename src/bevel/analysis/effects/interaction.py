@@ -229,12 +229,7 @@ def _effect_of_points(rows: EffectRows, features: list[int]) -> Floats:
 
 def _total(rows: EffectRows) -> Floats:
     """Centred prediction of each row."""
-    analysed = rows.analysed
-    if analysed.classes is None:
-        prediction = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
-    else:
-        prediction = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)
-    return _centred(prediction, rows.weights)
+    return _centred(rows.analysed.means(rows.X), rows.weights)
 
 
 def _overall(rows: EffectRows, feature: int, own: Floats, total: Floats) -> float:

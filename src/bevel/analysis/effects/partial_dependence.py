@@ -189,10 +189,7 @@ class EffectRows:
 
     def predict(self, X: Float32s) -> Floats:
         """Predictions of all trees for encoded rows, outputs last."""
-        analysed = self.analysed
-        if analysed.forest.n_classes == 0:
-            return analysed.predictor.values(X, analysed.n_threads)[:, None]
-        return analysed.predictor.probabilities(X, analysed.n_threads, analysed.hard)
+        return self.analysed.means(X)
 
     def curves(self, variants_of: VariantsOf, n_variants: int) -> Iterator[tuple[slice, Floats]]:
         """Predictions of the forest in blocks of rows: rows x outputs x variants."""
@@ -520,18 +517,15 @@ def finish(
 ) -> Effect:
     """The result; arrays have the outputs last, except in regression."""
     error, n_below_zero = (None, 0) if errors is None else errors
-    if analysed.classes is None:
-        values = values[..., 0]
-        error = None if error is None else error[..., 0]
-        individual = None if individual is None else individual[..., 0]
+    of_result = analysed.task.of_result
     return Effect(
         kind,
         names,
         grid,
-        values,
+        of_result(values),
         analysed.classes,
-        error,
-        individual,
+        None if error is None else of_result(error),
+        None if individual is None else of_result(individual),
         quantiles,
         n_rows,
         output_name=analysed.output_name,

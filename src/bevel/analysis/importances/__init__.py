@@ -20,6 +20,7 @@ from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.analysis.survival.importance import negation_of_survival, permutation_of_survival
 from bevel.errors import join_names, wrong_value
+from bevel.forest.task import Survival
 
 __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 
@@ -142,11 +143,11 @@ def importance(
     analysed = read_forest(
         forest, caller, trees_only=kind in OF_BOOSTING, several_outputs=of_splits
     )
-    if analysed.fitted.survival is not None:
+    if isinstance(analysed.task, Survival):
         measure = _of_survival(kind, caller)
     rows = _rows_for(measure, caller, X, y)
     _check_options(measure, caller, options)
-    if kind == "permutation" and analysed.fitted.additive is not None:
+    if kind == "permutation" and analysed.fitted.aggregation.adds_up:
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
     if effects_on is None:

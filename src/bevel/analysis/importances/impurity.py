@@ -37,7 +37,7 @@ def gini(analysed: AnalysedForest) -> Importance:
     """
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)
-    adds_up = analysed.fitted.additive is not None
+    adds_up = analysed.fitted.aggregation.adds_up
     _, spread = mean_and_spread(gain_shares(forest), forest.n_features)
     return Importance(
         "gini",

@@ -24,7 +24,7 @@ from bevel.analysis.importances.result import Importance
 from bevel.data.encoding import MAX_STORED
 from bevel.data.row_weights import read_weights
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
-from bevel.forest.additive import add_trees
+from bevel.forest.aggregation import SumOfTrees, add_trees
 from bevel.forest.flat_forest import FlatForest
 from bevel.training.progress import Progress
 
@@ -640,7 +640,7 @@ def permutation_of_boosting(
                 rises += rise / n_repeats
             spread[number] = _standard_error(rises, weights)
             progress(number + 1)
-    what = "mean squared error" if analysed.classes is None else "classification error"
+    what = analysed.task.error_name
     return ErrorImportance(
         "permutation",
         tuple(group.name for group in chosen),
@@ -655,12 +655,9 @@ def permutation_of_boosting(
 
 
 def _losses(analysed: AnalysedForest, rows: EvaluationRows, X: npt.NDArray[np.float32]) -> Floats:
-    additive = analysed.fitted.additive
-    assert additive is not None
-    encoded = np.ascontiguousarray(X)
-    raw = add_trees(analysed.predictor, additive, encoded, analysed.n_threads)
-    if analysed.classes is not None:
-        return np.asarray(additive.classes(raw) != rows.target, dtype=np.float64)
+    additive = analysed.fitted.aggregation
+    assert isinstance(additive, SumOfTrees)
+    raw = add_trees(analysed.predictor, additive, np.ascontiguousarray(X), analysed.n_threads)
     if additive.link == "sorted":
         raise wrong_value(
             "The model of a permutation importance",
@@ -668,7 +665,7 @@ def _losses(analysed: AnalysedForest, rows: EvaluationRows, X: npt.NDArray[np.fl
             f"{additive.n_outputs} quantiles",
             "Fit a model of one quantile.",
         )
-    return np.asarray((additive.values(raw) - rows.target) ** 2)
+    return analysed.task.losses(rows.target, additive.predict(raw))
 
 
 def _standard_error(rises: Floats, weights: Floats) -> float:

@@ -234,12 +234,13 @@ def _multirotations(analysed: AnalysedForest) -> list[FamilySpec]:
 
 
 def _seed(analysed: AnalysedForest) -> int:
-    if analysed.fitted.seed is None:
+    seed = analysed.fitted.provenance.seed
+    if seed is None:
         raise ValueError(
             f"{analysed.caller} draws the rotations again from the seed of the forest; got trees "
             "chosen by prune_trees, which have none. Ask the whole forest."
         )
-    return analysed.fitted.seed
+    return seed
 
 
 def _views(families: list[FamilySpec], n_numeric: int) -> tuple[list[str], Ints64]:

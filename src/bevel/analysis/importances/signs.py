@@ -13,7 +13,6 @@ from bevel.analysis.importances.projection import Directions
 from bevel.analysis.importances.result import Importance
 from bevel.errors import wrong_value
 from bevel.forest.importance import split_signs
-from bevel.text.predictions import called
 
 __all__ = ["with_directions", "with_effects"]
 
@@ -30,12 +29,11 @@ def with_directions(found: Found, analysed: AnalysedForest) -> Found:
     """
     if not isinstance(found, Importance) or found.names != analysed.names:
         return found
-    forest, additive = analysed.forest, analysed.fitted.additive
+    forest, aggregation = analysed.forest, analysed.fitted.aggregation
     if forest.is_slim or not (forest.n_classes or len(forest.leaf_value)):
         return found
-    signs = split_signs(forest, 1 if additive is None else additive.n_outputs)
-    net, total = signs
-    if additive is not None and additive.link == "sorted":  # several quantiles have no common sign
+    net, total = split_signs(forest, aggregation.n_outputs)
+    if aggregation.sorts:  # several quantiles have no common sign
         net, total = net.sum(axis=0, keepdims=True), total.sum(axis=0, keepdims=True)
     if forest.n_classes == 2:
         net, total = net[1:], total[1:]
@@ -45,12 +43,11 @@ def with_directions(found: Found, analysed: AnalysedForest) -> Found:
     share = net / np.where(total > 0.0, total, 1.0)
     words = np.where(share > CLEAR, "rises", np.where(share < -CLEAR, "falls", "mixed"))
     words[(total == 0.0) | (forest.levels > 0)] = ""
-    of = _output(analysed)
-    classes = None if of is not None or analysed.classes is None else analysed.classes
+    of, named = analysed.task.common_output, analysed.task.labels_of
     return replace(
         found,
         direction=words.astype(object),
-        effect_of=None if classes is None else np.array([str(classes[k]) for k in largest], object),
+        effect_of=None if of else np.array([str(label) for label in named(largest)], object),
         output_name=of or "",
         hint=f"direction: of the {of or 'probability of a class'} over the splits that use the "
         "feature; effects_on=X adds the size",
@@ -65,24 +62,16 @@ def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: An
     trends = read_trends(analysed, X)
     of = None if trends.output is None else np.array(trends.output, dtype=object)
     direction = np.array(trends.direction, dtype=object)
+    output = analysed.task.common_output
     hint = (
-        f"effect: change of the {_output(analysed) or 'probability of a class'} from the 5 % to "
-        "the 95 % quantile of the feature"
+        f"effect: change of the {output or 'probability of a class'} from the 5 % to the 95 % "
+        "quantile of the feature"
     )
     return replace(
         found,
         effect=trends.change,
         direction=direction,
         effect_of=of,
-        output_name=_output(analysed) or "",
+        output_name=output or "",
         hint=hint,
-    )
-
-
-def _output(analysed: AnalysedForest) -> str | None:
-    """Name of the output that rises or falls, if it is common to all features."""
-    if analysed.classes is None:
-        return analysed.output_name
-    return (
-        f"probability of {called(str(analysed.classes[1]))}" if len(analysed.classes) == 2 else None
     )

@@ -140,11 +140,9 @@ def prototypes(
 
 
 def _check_classes(analysed: AnalysedForest, y: Any) -> None:
-    if analysed.classes is None:
-        raise ValueError(
-            "prototypes needs a classifier, because they are those of classes; got a regressor. "
-            "Fit a classifier on y cut into groups, or see principal_coordinates."
-        )
+    advice = "Fit a classifier on y cut into groups, or see principal_coordinates."
+    need = "a classifier, because they are those of classes"
+    analysed.check_classes(need, {"regression": advice})
     if y is None:
         raise ValueError("prototypes needs y, the class of each row; got None. Pass y.")
 

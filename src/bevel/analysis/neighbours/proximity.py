@@ -19,6 +19,7 @@ from bevel.errors import wrong_type, wrong_value
 from bevel.forest.bags import check_leaves_rows_out
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.quantiles import blocks_of_rows
+from bevel.forest.task import Isolation
 
 __all__ = [
     "KINDS",
@@ -142,7 +143,7 @@ def read_leaves(analysed: AnalysedForest, X: Any, y: Any, kind: str) -> LeafTabl
         Trees that count for a row.
     """
     check_kind(kind)
-    if analysed.fitted.isolation is not None and kind != "all":
+    if isinstance(analysed.task, Isolation) and kind != "all":
         remedy = 'Write kind="all".'
         raise wrong_value(
             "kind", '"all" with an isolation forest, which has no target', kind, remedy

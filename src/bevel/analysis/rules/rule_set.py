@@ -15,12 +15,11 @@ from bevel.analysis.accuracy.evaluation_rows import (
     predictions,
     read_evaluation_rows,
 )
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.analysed_forest import AnalysedForest, forest_of, read_forest
 from bevel.analysis.printing import PrintedTable
 from bevel.analysis.rules.conditions import LabelTest, RowTest, WrittenSplits, quoted, read_columns
 from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
@@ -41,7 +40,6 @@ __all__ = [
     "choose_rules",
     "forest_predictions",
     "grow_imitation",
-    "imitates",
     "rule_set",
 ]
 
@@ -253,10 +251,7 @@ def forest_predictions(analysed: AnalysedForest, X: Any, rows: EvaluationRows) -
     if rows.out is None:
         return predicted
     means, known = predictions(analysed, rows), rows.known
-    if analysed.classes is None:
-        predicted[known] = means[known, 0]
-    else:
-        predicted[known] = analysed.classes[means[known].argmax(axis=1)]
+    predicted[known] = analysed.task.decode(means[known])
     return predicted
 
 
@@ -285,8 +280,7 @@ def grow_imitation(
     """
     if imitated.ndim > 1 or len(np.unique(imitated)) < 2:
         return None
-    is_classifier = analysed.classes is not None
-    kind: Any = ObliqueForestClassifier if is_classifier else ObliqueForestRegressor
+    kind = forest_of(analysed.task)
     nominal = [int(f) for f in np.flatnonzero(analysed.forest.levels)]
     n_numeric = analysed.forest.n_features - len(nominal)
     one_by_one = max_terms == 1 or n_numeric < 2
@@ -300,16 +294,6 @@ def grow_imitation(
         random_state=0,
     )
     return read_forest(grown.fit(columns, imitated), analysed.caller)
-
-
-def imitates(imitated: npt.NDArray[Any], found: npt.NDArray[Any], is_classifier: bool) -> float:
-    """Share of equal labels, or in regression the share of variance explained."""
-    if is_classifier:
-        return float(np.mean(imitated == found))
-    spread: Floats = imitated - imitated.mean()
-    total = float((spread**2).sum())
-    error = float(((imitated - found.astype(float)) ** 2).sum())
-    return 1.0 - error / total if total > 0.0 else float(error == 0.0)
 
 
 SHORTER = 0.9  # factor of the score for each term
@@ -436,10 +420,9 @@ def choose_rules(
     if options.source == "imitation" or (options.source == "auto" and few):
         imitation = _imitate(analysed, columns, predicted, options)
     of, leaves, out = _nodes_of(analysed, imitation, columns, rows)
-    target = np.asarray(rows.target)
+    target = rows.target
     nodes = [node for tree in of.forest for node in _nodes(of, tree, options)]
-    Y = np.eye(len(analysed.classes))[target] if analysed.classes is not None else target[:, None]
-    chosen = _cover(nodes, leaves, Y.astype(float), options)
+    chosen = _cover(nodes, leaves, analysed.task.as_columns(target), options)
     writer = _Writer(analysed, of, columns.values, leaves, target, out, options.digits)
     covered = np.zeros(len(target), dtype=bool)
     written_rules = (writer.write(node, covered) for node in chosen)
@@ -505,17 +488,14 @@ def _fidelity(
     """Agreement of the first rule that holds with the forest; other rows get the typical value."""
     if not rules or predicted.ndim > 1:
         return float("nan")
-    classes = analysed.classes
-    if classes is None:
-        found = np.full(len(target), target.mean())
-    else:
-        found = classes[np.full(len(target), np.bincount(target).argmax())]
+    task = analysed.task
+    found = task.labels_of(np.full(len(target), task.typical(target)))
     free = np.ones(len(target), dtype=bool)
     for rule in rules:
         inside = all_hold(rule.tests, columns)
         found[inside & free] = rule.prediction
         free &= ~inside
-    return imitates(predicted, found, classes is not None)
+    return analysed.task.agreement(predicted, found)
 
 
 def _remedy(analysed: AnalysedForest, max_terms: int) -> str:
@@ -656,7 +636,7 @@ class _Writer:
         rules = estimator.forest_.tree(node.tree).rules(digits=digits, max_terms=None)
         place = int(np.searchsorted(rules.node, node.node))
         tests = WrittenSplits(self.of).path(rules, place)
-        if self.of.fitted.additive is None:
+        if not self.of.fitted.aggregation.adds_up:
             return tests
         # Boosting does not record whether a column had missing values; it is read from the rows.
         return tuple(

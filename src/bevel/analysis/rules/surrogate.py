@@ -9,12 +9,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Array, Floats
-from bevel.analysis.analysed_forest import AnalysedForest, read_forest
+from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
+from bevel.analysis.analysed_forest import AnalysedForest, forest_of, read_forest
 from bevel.analysis.printing import PrintedText, data_frame
 from bevel.analysis.rules.conditions import RowTest, WrittenSplits, read_columns, sql_value
+from bevel.analysis.rules.rule_set import forest_predictions
 from bevel.data.tables import Columns, read_table
 from bevel.errors import wrong_value
-from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel.forest.task import Task
 from bevel.parameters.parameter import Integer, Parameter
 from bevel.printable import printable
 from bevel.text.predictions import called
@@ -195,7 +197,7 @@ def surrogate_tree(
         )
     nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
     columns = read_columns(read_table(X), nominal, analysed.names)
-    maker = _Maker(analysed.classes is not None, nominal, max_depth, splits, digits, random_state)
+    maker = _Maker(analysed.task, nominal, max_depth, splits, digits, random_state)
     tests, right, prediction, share, unrounded = maker.make(columns, imitated)
     kept = np.asarray(prediction)
     fitted = kept[_leaves(tests, right, columns.values)]
@@ -205,8 +207,8 @@ def surrogate_tree(
         prediction,
         share,
         maker.fidelity_on_others(columns, imitated),
-        maker.agreement(imitated, fitted),
-        maker.agreement(imitated, unrounded),
+        analysed.task.agreement(imitated, fitted),
+        analysed.task.agreement(imitated, unrounded),
         analysed.names,
         nominal,
         analysed.classes is not None,
@@ -215,38 +217,10 @@ def surrogate_tree(
 
 def _predictions(analysed: AnalysedForest, X: Any, y: Any) -> npt.NDArray[Any]:
     """Predictions to imitate: out of bag for the rows of the fit, or those of all trees."""
-    estimator: Any = analysed.estimator
-    predicted = np.asarray(estimator.predict(X))
     if y is None:
-        return predicted
-    rows = analysed.out_of_bag_rows(X, y)
-    shares = analysed.predictor.leaves(rows.X, analysed.n_threads)
-    n_columns = max(1, analysed.forest.n_classes)
-    sums, counts = np.zeros((len(predicted), n_columns)), rows.out.sum(axis=1)
-    for tree in analysed.forest:
-        out = np.flatnonzero(rows.out[:, tree.index])
-        sums[out] += _outputs(analysed, tree)[shares[out, tree.index]]
-    has_rows = counts > 0
-    if analysed.classes is None:
-        predicted[has_rows] = sums[has_rows, 0] / counts[has_rows]
-    else:
-        predicted[has_rows] = analysed.classes[sums[has_rows].argmax(axis=1)]
-    return predicted
-
-
-def _outputs(analysed: AnalysedForest, tree: Any) -> Floats:
-    """Class shares, or the value, of each node of a tree that is a leaf."""
-    forest, nodes = analysed.forest, tree.nodes
-    if analysed.classes is None:
-        return np.asarray(forest.leaf_value[nodes])[:, None]
-    found = np.zeros((tree.n_nodes, forest.n_classes))
-    for place in np.flatnonzero(forest.right[nodes] < 0):
-        at = nodes.start + place
-        entries = slice(forest.entry_offset[at], forest.entry_offset[at + 1])
-        found[place, forest.entry_index[entries]] = forest.entry_weight[entries]
-    if analysed.hard:
-        found = np.eye(forest.n_classes)[found.argmax(axis=1)]
-    return found
+        estimator: Any = analysed.estimator
+        return np.asarray(estimator.predict(X))
+    return forest_predictions(analysed, X, read_evaluation_rows(analysed, X, y, out_of_bag=True))
 
 
 def _leaves(
@@ -296,7 +270,7 @@ def _without_idle_splits(
 class _Maker:
     """Grows small trees on columns in the user's units."""
 
-    is_classifier: bool
+    task: Task
     nominal: frozenset[int]
     max_depth: int
     splits: str
@@ -305,7 +279,7 @@ class _Maker:
 
     def make(self, columns: Columns, target: npt.NDArray[Any]) -> tuple[Any, ...]:
         """Tests, right children, predictions and shares of nodes; predictions before rounding."""
-        kind: Any = ObliqueForestClassifier if self.is_classifier else ObliqueForestRegressor
+        kind = forest_of(self.task)
         grown = kind(
             1,
             projection=self.splits,
@@ -326,7 +300,7 @@ class _Maker:
         leaf = _leaves(tests, rules.right, columns.values)
         prediction, share = self._describe(tests, rules, leaf, target)
         unrounded = grown.predict(columns)
-        if not self.is_classifier:
+        if self.task.classes is None:
             return tests, rules.right, prediction, share, unrounded
         kept, right = _without_idle_splits(tests, rules.right, prediction)
         return (
@@ -353,17 +327,10 @@ class _Maker:
         return tuple(prediction), share
 
     def _typical(self, target: npt.NDArray[Any]) -> Any:
-        if not self.is_classifier:
+        if self.task.classes is None:
             return float(f"{float(target.mean()):.{self.digits + 2}g}")
         labels, counts = np.unique(target, return_counts=True)
         return labels[counts.argmax()]
-
-    def agreement(self, target: npt.NDArray[Any], found: npt.NDArray[Any]) -> float:
-        if self.is_classifier:
-            return float(np.mean(target == found))
-        spread = float(((target - target.mean()) ** 2).sum())
-        error = float(((target - found.astype(float)) ** 2).sum())
-        return 1.0 - error / spread if spread > 0.0 else float(error == 0.0)
 
     def fidelity_on_others(self, columns: Columns, target: npt.NDArray[Any]) -> float:
         n_folds = min(N_FOLDS, len(target))
@@ -374,10 +341,10 @@ class _Maker:
         found = target.copy()
         for number in range(n_folds):
             inside, outside = np.flatnonzero(fold != number), np.flatnonzero(fold == number)
-            if self.is_classifier and len(np.unique(target[inside])) < 2:
+            if self.task.classes is not None and len(np.unique(target[inside])) < 2:
                 found[outside] = target[inside][0]
                 continue
             tests, right, prediction, _, _ = self.make(columns.rows(inside), target[inside])
             leaf = _leaves(tests, right, columns.rows(outside).values)
             found[outside] = np.asarray(prediction)[leaf]
-        return self.agreement(target, found)
+        return self.task.agreement(target, found)

@@ -239,11 +239,7 @@ def best_rules(
     analysed: AnalysedForest, rows: EvaluationRows, limits: RuleLimits, style: Style
 ) -> TopRules:
     """Find rules on rows that were read before."""
-    Y = (
-        rows.target[:, None].astype(float)
-        if analysed.classes is None
-        else np.eye(len(analysed.classes))[rows.target]
-    )
+    Y = analysed.task.as_columns(rows.target)
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     found = sorted(
         _candidates(analysed, leaves, Y, limits),

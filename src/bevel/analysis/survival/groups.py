@@ -16,8 +16,8 @@ from bevel.analysis.survival.metrics import kaplan_meier
 from bevel.analysis.survival.scores import mean_risk, read_rows
 from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
-from bevel.forest.records import SurvivalRecord
-from bevel.forest.survival import curves, read_times, survival_record
+from bevel.forest.survival import curves, read_times, survival_task
+from bevel.forest.task import Survival
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
 
@@ -100,7 +100,7 @@ def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5
     >>> bands = analysis.survival_bands(forest, X[200:203], times=[0.5, 1.0, 2.0])
     """
     analysed = read_forest(forest, "survival_bands")
-    record = survival_record(analysed.fitted, "survival_bands")
+    record = survival_task(analysed.fitted, "survival_bands")
     if not (isinstance(level, float) and 0.0 < level < 1.0):
         raise wrong_value("level", "a share above 0 and below 1", level, "Use 0.5.")
     rows = analysed.encode(X)
@@ -216,7 +216,7 @@ def risk_groups(
     analysed = read_forest(forest, "risk_groups")
     check_count("n_groups", n_groups, low=2)
     target, leaves, row_kind = read_rows(analysed, X, y, out_of_bag, sample_weight)
-    record = survival_record(analysed.fitted, "risk_groups")
+    record = survival_task(analysed.fitted, "risk_groups")
     grid = _grid(times, record)
     risk = mean_risk(analysed, leaves)
     known = np.flatnonzero(np.isfinite(risk))
@@ -241,7 +241,7 @@ def risk_groups(
     )
 
 
-def _grid(times: Any, record: SurvivalRecord) -> Floats:
+def _grid(times: Any, record: Survival) -> Floats:
     """Given times, or an even grid that ends before the few last events."""
     if times is not None:
         return read_times(times, record)

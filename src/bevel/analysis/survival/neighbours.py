@@ -11,7 +11,7 @@ from bevel._types import Floats
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.neighbours.proximity import forest_weights
 from bevel.data.survival import SurvivalTarget, read_survival
-from bevel.forest.survival import BLOCK_BYTES, read_times, survival_record
+from bevel.forest.survival import BLOCK_BYTES, read_times, survival_task
 
 __all__ = ["neighbour_survival"]
 
@@ -60,7 +60,7 @@ def neighbour_survival(
            [0.25, 0.1 ]])
     """
     analysed = read_forest(forest, "neighbour_survival")
-    record = survival_record(analysed.fitted, "neighbour_survival")
+    record = survival_task(analysed.fitted, "neighbour_survival")
     grid = read_times(times, record)
     weights = forest_weights(forest, X_train, y_train, X, sample_weight=sample_weight)
     target = read_survival(y_train, weights.shape[1], competing=record.n_causes > 1)

@@ -26,7 +26,7 @@ from bevel.analysis.survival.metrics import (
 from bevel.data.row_weights import read_weights
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.errors import wrong_value
-from bevel.forest.survival import concordance_and_error, curves, read_times, survival_record
+from bevel.forest.survival import concordance_and_error, curves, read_times, survival_task
 from bevel.forest.training_rows import survival_rows_of
 
 __all__ = [
@@ -274,7 +274,7 @@ def survival_calibration(
     analysed = read_forest(forest, "survival_calibration")
     target, leaves, row_kind = read_rows(analysed, X, y, out_of_bag, sample_weight)
     check_count("n_groups", n_groups, low=1)
-    when = read_times(time, survival_record(analysed.fitted, "survival_calibration"))
+    when = read_times(time, survival_task(analysed.fitted, "survival_calibration"))
     if len(when) != 1:
         raise wrong_value("time", "a single time", time, "Call it for each of them.")
     known = (leaves >= 0).any(axis=1)
@@ -309,7 +309,7 @@ def read_rows(
     analysed: AnalysedForest, X: Any, y: Any, out_of_bag: bool | str, sample_weight: Any = None
 ) -> tuple[SurvivalTarget, Ints32, str]:
     """Times and events of rows, their leaves, -1 where a tree does not count, and their kind."""
-    record = survival_record(analysed.fitted, analysed.caller)
+    record = survival_task(analysed.fitted, analysed.caller)
     rows = analysed.encode(X)
     target = read_survival(y, len(rows), competing=record.n_causes > 1)
     weights = read_weights(sample_weight, None, None, len(rows))

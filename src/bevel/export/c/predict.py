@@ -11,7 +11,7 @@ import numpy.typing as npt
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
 from bevel.export.c.trees import LeafPredictions
-from bevel.forest.additive import Additive
+from bevel.forest.aggregation import SumOfTrees
 
 __all__ = [
     "NO_ROW",
@@ -177,7 +177,7 @@ int model_predict(const double *features)
 
 
 def write_additive_predict(
-    model: Model, additive: Additive, leaves: LeafPredictions
+    model: Model, additive: SumOfTrees, leaves: LeafPredictions
 ) -> Iterator[str]:
     """The functions that add up the trees of each output and apply the link."""
     name = model.name

@@ -15,7 +15,7 @@ from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
-from bevel.forest.additive import MAX_EXPONENT, Additive
+from bevel.forest.aggregation import MAX_EXPONENT, SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def _largest_prediction(fitted: FittedForest) -> float:
     return float(np.abs(additive.baseline).max() + of_trees.sum())
 
 
-def _write_link(graph: Graph, sums: str, additive: Additive) -> str:
+def _write_link(graph: Graph, sums: str, additive: SumOfTrees) -> str:
     """Values or probabilities from the sums of boosted trees."""
     raw = graph.add("Add", sums, graph.constant(np.array(additive.baseline)))
     if additive.link == "exponential":

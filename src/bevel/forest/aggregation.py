@@ -1,9 +1,14 @@
-"""Additive forests: a baseline for each output, the sum of its trees, and a link function."""
+"""Aggregations: how the numbers of the trees of a fitted model come together.
+
+Trees of a forest are averaged, or vote; those of boosting add up to a baseline, and a link function
+turns the sums into predictions.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -13,13 +18,16 @@ from bevel._types import AnyFloats, Floats
 from bevel.data.encoding import Reading
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.records import BoostingRecord
+from bevel.forest.task import Task, called
 
 __all__ = [
     "LINKS",
     "MAX_BASELINE",
     "MAX_EXPONENT",
-    "Additive",
     "AdditiveRowPredictor",
+    "Aggregation",
+    "MeanOfTrees",
+    "SumOfTrees",
     "add_trees",
 ]
 
@@ -30,9 +38,65 @@ MAX_BASELINE = 1e65  # the limit of leaf values in files
 LINKS = ("identity", "exponential", "sorted", "logistic", "softmax")
 
 
+class Aggregation:
+    """How the numbers of the trees come together.
+
+    Attributes
+    ----------
+    adds_up : bool
+        Whether trees add up to the prediction, so that no single tree predicts the target and no
+        tree has a bag.
+    hard : bool
+        Whether trees vote for a class.
+    power : float
+        Power that mean class shares are raised to (`bevel.forest.calibration`).
+    """
+
+    adds_up: ClassVar[bool]
+    hard: bool = False
+    power: float = 1.0
+
+    @property
+    def n_outputs(self) -> int:
+        """Number of sums; tree t belongs to sum t modulo this number."""
+        return 1
+
+    @property
+    def sorts(self) -> bool:
+        """Whether the sums are quantiles, which are sorted in each row."""
+        return False
+
+    def names(self, task: Task, levels: Sequence[float] = ()) -> tuple[str, ...]:  # noqa: ARG002
+        """Names of the sums that trees add to, tree t to sum t modulo their number; else empty.
+
+        levels: those of several quantiles, if they are known.
+        """
+        return ()
+
+
 @dataclass(frozen=True)
-class Additive:
-    """How the trees of a boosted forest become predictions.
+class MeanOfTrees(Aggregation):
+    """The mean of the leaf values or class shares of the trees, or of their votes.
+
+    Attributes
+    ----------
+    hard : bool
+        Whether each tree votes for the largest share of its leaf. Such votes are shares of zero
+        and one, so that one aggregation serves both.
+    power : float
+        Power that mean class shares are raised to (`bevel.forest.calibration`); 1 leaves them as
+        they are.
+    """
+
+    adds_up = False
+
+    hard: bool = False
+    power: float = 1.0
+
+
+@dataclass(frozen=True)
+class SumOfTrees(Aggregation):
+    """Baseline and sum of the trees of each output, and a link, as in boosting.
 
     Attributes
     ----------
@@ -45,6 +109,8 @@ class Additive:
         Learning curve, and residuals of the validation rows; None in files that have none.
     """
 
+    adds_up = True
+
     baseline: tuple[float, ...]
     link: str
     record: BoostingRecord | None = None
@@ -52,6 +118,32 @@ class Additive:
     @property
     def n_outputs(self) -> int:
         return len(self.baseline)
+
+    @property
+    def sorts(self) -> bool:
+        return self.link == "sorted"
+
+    @property
+    def has_classes(self) -> bool:
+        """Whether the link gives probabilities of classes."""
+        return self.link in ("logistic", "softmax")
+
+    def names(self, task: Task, levels: Sequence[float] = ()) -> tuple[str, ...]:
+        if task.classes is not None:
+            labels = [called(str(label)) for label in task.classes]
+            if self.link == "logistic":
+                return (f"log odds of {labels[1]}",)
+            return tuple(f"score of {label}" for label in labels)
+        if self.link == "sorted" and len(levels):
+            return tuple(f"quantile {level:g}" for level in levels)
+        if self.n_outputs > 1:
+            n = self.n_outputs
+            return tuple(f"quantile number {k + 1} of {n}" for k in range(n))
+        return ("logarithm of the prediction" if self.link == "exponential" else "prediction",)
+
+    def predict(self, raw: Floats) -> npt.NDArray[Any]:
+        """Positions of the most probable classes, or values, from the sums of the outputs."""
+        return self.classes(raw) if self.has_classes else self.values(raw)
 
     def values(self, raw: Floats) -> Floats:
         """Predictions of a regression: one for each row, or quantiles of shape (n_rows, k).
@@ -94,7 +186,7 @@ def _softmax(raw: Floats) -> Floats:
 
 def add_trees(
     predictor: PackedPredictor,
-    additive: Additive,
+    additive: SumOfTrees,
     X: AnyFloats,
     n_threads: int,
     reading: Reading | None = None,
@@ -129,7 +221,7 @@ class AdditiveRowPredictor:
         The trees.
     reading : Reading
         How rows are scaled.
-    additive : Additive
+    additive : SumOfTrees
         How trees become predictions.
 
     Notes
@@ -139,7 +231,7 @@ class AdditiveRowPredictor:
 
     __slots__ = ("_additive", "_predictor", "_reading")
 
-    def __init__(self, predictor: PackedPredictor, reading: Reading, additive: Additive) -> None:
+    def __init__(self, predictor: PackedPredictor, reading: Reading, additive: SumOfTrees) -> None:
         predictor.packed  # noqa: B018  # built here, not by the first row
         self._predictor = predictor
         self._reading = Reading(reading.scaler, np.inf)
@@ -147,7 +239,7 @@ class AdditiveRowPredictor:
 
     def predict_proba(self, X: AnyFloats, n_threads: int = 1) -> Floats:
         """Class probabilities of each row, in the order of `classes_`."""
-        if self._additive.link not in ("logistic", "softmax"):
+        if not self._additive.has_classes:
             raise AttributeError(
                 "predict_proba needs the forest of a classifier; got that of a regressor, which "
                 "has no classes. Use predict."
@@ -156,9 +248,7 @@ class AdditiveRowPredictor:
 
     def predict(self, X: AnyFloats, n_threads: int = 1) -> npt.NDArray[Any]:
         """Position in `classes_` of each row's most probable class, or its value in regression."""
-        sums = self._sums(X, n_threads)
-        is_classifier = self._additive.link in ("logistic", "softmax")
-        return self._additive.classes(sums) if is_classifier else self._additive.values(sums)
+        return self._additive.predict(self._sums(X, n_threads))
 
     def _sums(self, X: AnyFloats, n_threads: int) -> Floats:
         return add_trees(self._predictor, self._additive, X, n_threads, self._reading)
