@@ -14,7 +14,7 @@ from bevel import workflow
 from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
 from bevel.cli import options, output
 from bevel.cli.flags import Command, as_flags
-from bevel.cli.options import ModelData, reads_tables, source_of
+from bevel.cli.options import Entry, Event, ModelData, Time, reads_tables, source_of
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -48,16 +48,9 @@ def explain(
     target: Annotated[
         str | None, typer.Option(help="Column of true targets, if the file has one.")
     ] = None,
-    time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
-    ] = None,
-    event: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
-    ] = None,
-    entry: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
-    ] = None,
+    time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", "--report", help="HTML page to write.")
     ] = None,

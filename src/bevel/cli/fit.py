@@ -15,12 +15,15 @@ from bevel.cli.flags import Command, as_flags, flag
 from bevel.cli.options import (
     Data,
     Drop,
+    Entry,
+    Event,
     KeepId,
     Nominal,
     OptionalTarget,
     RowId,
     Task,
     TaskName,
+    Time,
     reads_tables,
     source_of,
 )
@@ -68,17 +71,9 @@ EXAMPLES = output.examples(
 def fit(
     data: Data,
     target: OptionalTarget = None,
-    time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
-    ] = None,
-    event: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0."),
-    ] = None,
-    entry: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
-    ] = None,
+    time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
     competing_risks: Annotated[
         bool,
         typer.Option(
@@ -291,22 +286,30 @@ def _targets(given: Mapping[str, Any], source: Source) -> TargetColumns:
     return targets
 
 
+# Options that a repeated fit has as they were given, before and after those that are inferred.
+GIVEN_FIRST = (*SURVIVAL_OPTIONS, "model")
+GIVEN_LAST = (
+    *("density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight", "monotonic"),
+    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets"),
+)
+
+
 def _command(given: Mapping[str, Any], found: FitResult) -> Command:
     """The command that repeats a fit, with inferred options spelled out."""
-    names = ("time", "event", "entry", "competing_risks", "model", "projection", "density", "d")
-    names += ("max_depth", "min_samples_leaf", "criterion", "class_weight", "monotonic", "params")
-    names += ("weights", "drop", "nominal", "row_id", "keep_id", "keep_targets")
-    chosen = set(_given(given, names)) | ({"projection"} if given["params"] is None else set())
-    target = None if given["target"] is None else ",".join(found.rows.targets)
+    inferred = {
+        "trees": found.settings.n_trees or None,
+        "seed": found.settings.seed,
+        "projection": given["projection"] if given["params"] is None else None,
+    }
+    target = {"target": ",".join(found.rows.targets), "task": found.rows.task.name}
     return Command(
         "fit",
         [given["data"]],
         {
-            "target": target,
-            "task": None if target is None else found.rows.task.name,
-            "trees": found.settings.n_trees or None,
-            "seed": found.settings.seed,
-            **{name: given[name] for name in names if name in chosen},
+            **({} if given["target"] is None else target),
+            **{name: given[name] for name in _given(given, GIVEN_FIRST)},
+            **inferred,
+            **{name: given[name] for name in _given(given, GIVEN_LAST)},
             **given["table"],
             **{name: given[name] for name in ("out", "report", "oob")},
         },

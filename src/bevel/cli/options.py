@@ -30,6 +30,8 @@ __all__ = [
     "Density",
     "Directions",
     "Drop",
+    "Entry",
+    "Event",
     "Force",
     "Jobs",
     "Json",
@@ -46,6 +48,7 @@ __all__ = [
     "TargetColumn",
     "Task",
     "TaskName",
+    "Time",
     "forest_parameters",
     "read_directions",
     "read_projection",
@@ -91,6 +94,14 @@ ModelData = Annotated[
 ]
 TargetColumn = Annotated[str, typer.Option(help="Name of the column to predict.")]
 OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to predict.")]
+Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")]
+Event = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
+]
 Task = Annotated[
     TaskName,
     typer.Option(help="auto: classification for words and up to ten distinct whole numbers."),

@@ -43,7 +43,7 @@ def data_sheet(data: LabelledRows, model: Any) -> str:
     if not remarks:
         remarks = paragraph("No row and no column was left out.", kind="note")
     columns = _columns(data.X, model, words.column_importance())
-    return definitions(lines) + remarks + words.target_table(data) + columns
+    return f"{definitions(lines)}{remarks}{words.target_table(data)}{columns}"
 
 
 def _columns(X: Columns, model: Any, caption: str) -> str:

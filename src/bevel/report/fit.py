@@ -361,7 +361,8 @@ class SeveralTargetsWriter(ResultWriter):
     def rows(self, fitted: FitResult) -> LabelledRows:
         """The rows with the first target."""
         rows = fitted.rows
-        return rows.task.rows_of(rows, rows.targets[0])
+        first: LabelledRows = rows.task.rows_of(rows, rows.targets[0])
+        return first
 
     def n_steps(self, fitted: FitResult) -> int:
         """Outputs with a section."""

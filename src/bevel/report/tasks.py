@@ -360,9 +360,15 @@ class ClassWords(OneTargetWords):
             text += f"; but its probabilities order the rows, AUC {score_line('AUC', area)}"
         return f"{text}."
 
+    def labels(self, found: Explanation) -> npt.NDArray[Any]:
+        """Labels of the classes of an explained model."""
+        return np.asarray(found.classes)
+
     def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
         """Labels and probabilities."""
-        return found.classes[found.truth], found.predicted
+        assert found.truth is not None
+        assert found.predicted is not None
+        return self.labels(found)[found.truth], found.predicted
 
     def printed(self, losses: Floats) -> Floats:
         """Errors in points with one decimal."""
@@ -472,15 +478,15 @@ class ClassWords(OneTargetWords):
 
     def output(self, found: Explanation) -> str:
         """The probability of the second of two classes."""
-        if len(found.classes) != 2:
+        if len(self.labels(found)) != 2:
             return ""
-        return probability_words(found.classes[1], found.target)
+        return probability_words(self.labels(found)[1], found.target)
 
     def sum_of_trees(self, found: Explanation) -> str:
         """The log odds of the second of two classes."""
-        if self.aggregation is MEAN or len(found.classes) != 2:
+        if self.aggregation is MEAN or len(self.labels(found)) != 2:
             return ""
-        return f"log odds of {class_words(found.classes[1], found.target)}"
+        return f"log odds of {class_words(self.labels(found)[1], found.target)}"
 
     def effect(self, found: Explanation, shown: Effect) -> str:
         """The probability, or what boosted trees add up to."""
@@ -498,7 +504,7 @@ class ClassWords(OneTargetWords):
         if self.aggregation is SUM:
             return self.sum_of_trees(found)
         best = int(values.predictions[place].argmax())
-        return probability_words(values.classes[best], found.target)
+        return probability_words(self.labels(found)[best], found.target)
 
     def prediction(self, found: Explanation, predicted: Sequence[float]) -> str:
         """The most probable class, with its probability."""
@@ -507,7 +513,7 @@ class ClassWords(OneTargetWords):
 
     def truth(self, found: Explanation, value: float) -> str:
         """The class at a position."""
-        return class_words(found.classes[int(value)], found.target)
+        return class_words(self.labels(found)[int(value)], found.target)
 
     def spread(self, _row: RepresentativeRow) -> str:
         """Nothing: the probability says it."""
@@ -542,6 +548,8 @@ class NumberWords(OneTargetWords):
 
     def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
         """True and predicted values."""
+        assert found.truth is not None
+        assert found.predicted is not None
         return found.truth, found.predicted[:, 0]
 
     def rise(self, estimate: Estimate) -> str:
@@ -673,8 +681,8 @@ class RiskWords(TaskWords):
 
     def opening(self, found: Explanation, by: str) -> tuple[str, str]:
         """Concordance and Brier score, and the groups of risk."""
-        survival = found.survival
-        quality = picture = ""
+        survival, quality, picture = found.survival, "", ""
+        assert survival is not None
         if survival.scores is not None:
             quality = survival_sentence(survival.scores, by or "on these rows")
         if survival.groups is not None:
@@ -719,7 +727,7 @@ def family_rows(
 ) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
     """Head and cells of the table of the families that share a model's trees."""
     head = ("family", words.error_name, "standard error", "share", "trees")
-    rows = []
+    rows: list[tuple[str, ...]] = []
     for each in families:
         error, spread = each["error"], each["standard_error"]
         errors = ("–", "–")

@@ -176,6 +176,6 @@ def _like(data: LabelledRows, settings: Settings, model: Any, projection: str) -
 def _predict(data: LabelledRows, settings: Settings, by: str) -> Floats:
     if by == "cross-validated":
         return cross_validate(data, settings)
-    predictions = fit(data, settings).out_of_bag
+    predictions: Floats | None = fit(data, settings).out_of_bag
     assert predictions is not None  # both kinds of rivals draw bags
     return predictions

@@ -492,7 +492,8 @@ class Explanation:
     @property
     def classes(self) -> npt.NDArray[Any] | None:
         """Labels of the classes; None in regression."""
-        return self.model.fitted_forest_.task.classes
+        classes: npt.NDArray[Any] | None = self.model.fitted_forest_.task.classes
+        return classes
 
     @property
     def has_target(self) -> bool:
@@ -622,6 +623,7 @@ class ExplainedTask:
     def importances(self, rows: _Evaluation, seed: int) -> tuple[Importance, ...]:
         """Gain importance unless the forest is slim, then an importance measured on the rows."""
         X, y = rows.measured
+        on_rows: Importance
         if y is not None and rows.n_visits <= MAX_VISITS:
             given = {"out_of_bag": rows.out_of_bag, "random_state": seed}
             on_rows = importance(rows.analysed.estimator, "permutation", X, y, **given)
@@ -763,9 +765,8 @@ class ExplainedRisks(ExplainedNumbers):
         if not has_events or N_REPEATS * rows.n_visits > MAX_VISITS or not whole:
             return (rows.shapley_importance(self.outputs, seed),)
         model, given = rows.analysed.estimator, {"out_of_bag": rows.out_of_bag}
-        by_permutation = importance(
-            *(model, "permutation", X, target), n_repeats=N_REPEATS, random_state=seed, **given
-        )
+        repeats = {"n_repeats": N_REPEATS, "random_state": seed}
+        by_permutation = importance(model, "permutation", X, target, **repeats, **given)
         if rows.analysed.fitted.encoding.nominal:  # level sets have no coefficients to negate
             return (by_permutation,)
         return (importance(model, "negation", X, target, **given), by_permutation)

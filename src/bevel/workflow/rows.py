@@ -20,7 +20,7 @@ from bevel.data.tables import Columns
 from bevel.errors import join_names, nearest, shorten
 from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import TableFile, open_table
-from bevel.workflow.tasks import CLASSIFICATION, ISOLATION, REGRESSION, OneTarget
+from bevel.workflow.tasks import CLASSIFICATION, ISOLATION, REGRESSION, OneTarget, TableTask
 
 __all__ = [
     "MAX_WHOLE",
@@ -242,12 +242,12 @@ class LabelledRows:
     @property
     def targets(self) -> tuple[str, ...]:
         """Names of the columns of y."""
-        return self.task.columns(self)
+        return tuple(self.task.columns(self))
 
     @property
     def classes(self) -> npt.NDArray[Any]:
         """Distinct labels, sorted; empty if the target has no classes."""
-        return self.task.classes(self.y)
+        return np.asarray(self.task.classes(self.y))
 
     def describe(self) -> str:
         """Rows and features in one line."""
@@ -259,7 +259,7 @@ class LabelledRows:
 
     def describe_target(self) -> str:
         """Description of the target, in one line."""
-        return self.task.describe(self)
+        return str(self.task.describe(self))
 
 
 def read_labelled_rows(
@@ -316,16 +316,17 @@ def read_labelled_rows(
     X, left_out = _without_keys(
         read.columns.select(names), table, {*nominal, *options.types}, keep_id
     )
-    present, learned, y, remark = np.ones(len(X), dtype=bool), ISOLATION, None, []
+    learned: TableTask = ISOLATION
+    present, y, remark = np.ones(len(X), dtype=bool), None, list[str]()
     if target is not None:
         present = ~read.columns.missing(0)
-        learned, column, remark = _read_target(table, target, read.columns.values[0], task)
+        kind, column, remark = _read_target(table, target, read.columns.values[0], task)
         if not present.all():
             notes.append(f"{int((~present).sum()):,} rows without a target are left out.")
             X, column = X.rows(present), column[present]
-        y = learned.typed(column)
+        learned, y = kind, kind.typed(column)
         _check_varies(table.source, target, y)
-        learned.check(table.source, target, y)
+        kind.check(table.source, target, y)
     X, empty = _without_empty(X)
     _check_misfits(table.source, X, read.misfits)
     return LabelledRows(

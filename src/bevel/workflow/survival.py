@@ -33,7 +33,7 @@ from bevel.errors import NoOutOfBagError
 from bevel.tables.options import Source, TableOptions
 from bevel.workflow.rows import ModelRows, read_model_rows
 from bevel.workflow.scores import Estimate
-from bevel.workflow.targets import SurvivalColumns, read_survival_columns
+from bevel.workflow.targets import SurvivalColumns
 
 __all__ = [
     "RiskRule",
@@ -69,17 +69,10 @@ def read_survival_rows(
     if columns is None:
         return read_model_rows(model, path, options=options)
     read = read_model_rows(model, path, row_id=columns.names, options=options)
-    times = read_survival_columns(path, columns, options)
-    known = times.known
-    if not known.any():
-        raise ValueError(
-            f"{path}: the column {columns.time!r} must have times; all rows miss it. Check the "
-            "column, or leave `time` and `event` out."
-        )
+    target, known = columns.target(path, options, needs_event=False)
     notes = read.notes
     if not known.all():
         notes = (*notes, f"{int((~known).sum()):,} rows without a time are left out.")
-    target = times.target(known, needs_event=False)
     return ModelRows(read.X.rows(known), target, read.number[known], notes)
 
 

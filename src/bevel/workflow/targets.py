@@ -13,7 +13,6 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Floats
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.data.tables import Columns
 from bevel.errors import join_names
@@ -28,9 +27,7 @@ __all__ = [
     "SeveralColumns",
     "SurvivalColumns",
     "TargetColumns",
-    "TimesOfRows",
     "named_targets",
-    "read_survival_columns",
 ]
 
 
@@ -181,67 +178,27 @@ class SurvivalColumns:
             options=options,
             **reading,
         )
-        times = read_survival_columns(data, self, options)
-        chosen = slice(None) if rows.number is None else rows.number - 1
-        task = Survival(self.event, self.entry, self.competing)
-        return replace(rows, y=times.target(chosen, rows.y), task=task)
+        target, _ = self.target(data, options)
+        return replace(rows, y=target, task=Survival(self.event, self.entry, self.competing))
 
-
-@dataclass(frozen=True, eq=False)
-class TimesOfRows:
-    """Times, events and entries of all rows of a file.
-
-    Attributes
-    ----------
-    time : ndarray of float64
-        Times; NaN where missing.
-    event : ndarray of bool, or of float64 numbers of causes
-        Events of the rows.
-    entry : ndarray of float64 or None
-        Entry times; NaN where missing.
-    known : ndarray of bool
-        Rows with a time.
-    competing : bool
-        Whether events are numbers of causes.
-    """
-
-    time: Floats
-    event: npt.NDArray[Any]
-    entry: Floats | None
-    known: npt.NDArray[np.bool_]
-    competing: bool
-
-    def target(self, rows: Any, time: Any = None, *, needs_event: bool = True) -> SurvivalTarget:
-        """Target of some rows, whose times may be given."""
-        times = self.time[rows] if time is None else time
-        parts = (times, self.event[rows])
-        given = parts if self.entry is None else (self.entry[rows], *parts)
-        return read_survival(given, len(times), needs_event=needs_event, competing=self.competing)
-
-
-def read_survival_columns(
-    data: Path | Source, columns: SurvivalColumns, options: TableOptions
-) -> TimesOfRows:
-    """Read times, events and entries from a file.
-
-    Parameters
-    ----------
-    data : Path or Source
-        The file.
-    columns : SurvivalColumns
-        Names of the columns.
-    options : TableOptions
-        Format of the file.
-    """
-    table = open_table(data, options)
-    table.check_present(columns.names)
-    numbers = [name for name in columns.names if name != columns.event]
-    read = table.read(numbers, dict.fromkeys(numbers, "numeric")).columns
-    time = read.values[0].astype(np.float64)
-    entry = None if columns.entry is None else read.values[1].astype(np.float64)
-    read_events = _read_causes if columns.competing else _read_events
-    event = read_events(table, columns.event)
-    return TimesOfRows(time, event, entry, ~read.missing(0), columns.competing)
+    def target(
+        self, data: Path | Source, options: TableOptions, *, needs_event: bool = True
+    ) -> tuple[SurvivalTarget, npt.NDArray[np.bool_]]:
+        """Times, events and entries of the rows of a file that have a time, and which these are."""
+        table = open_table(data, options)
+        table.check_present(self.names)
+        numbers = [name for name in self.names if name != self.event]
+        read = table.read(numbers, dict.fromkeys(numbers, "numeric")).columns
+        event = (_read_causes if self.competing else _read_events)(table, self.event)
+        known = ~read.missing(0)
+        if not known.any():
+            raise ValueError(
+                f"{data}: the column {self.time!r} must have times; all rows miss it. Check the "
+                "column, or leave `time` and `event` out."
+            )
+        time, *entry = (column.astype(np.float64)[known] for column in read.values)
+        given, competing = (*entry, time, event[known]), self.competing
+        return read_survival(given, len(time), needs_event=needs_event, competing=competing), known
 
 
 def _labels(table: TableFile, event: str) -> list[str]:

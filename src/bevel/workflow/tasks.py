@@ -266,7 +266,9 @@ class OneTarget(TableTask):
 
     def scores(self, rows: LabelledRows, _model: Any, predictions: Any) -> dict[str, Estimate]:
         """Scores of predictions; rows without one are left out."""
-        known = [] if predictions is None else self.known(rows, predictions)
+        if predictions is None:
+            return {}
+        known = self.known(rows, predictions)
         return self.score(self.coded(rows)[known], predictions[known]) if len(known) else {}
 
     def curve(self, model: Any, rows: LabelledRows) -> OutOfBagCurve | None:
@@ -366,7 +368,7 @@ class Classification(OneTarget):
 
     def coded(self, rows: LabelledRows) -> npt.NDArray[Any]:
         """Positions of the targets among the classes."""
-        return np.searchsorted(rows.classes, rows.y)
+        return np.asarray(np.searchsorted(rows.classes, rows.y))
 
     def score(self, y: npt.NDArray[Any], predicted: Floats) -> dict[str, Estimate]:
         """Error, Cohen's kappa, AUC, log loss and Brier score."""
@@ -455,7 +457,7 @@ class Regression(OneTarget):
 
     def coded(self, rows: LabelledRows) -> npt.NDArray[Any]:
         """The values."""
-        return rows.y
+        return np.asarray(rows.y)
 
     def score(self, y: npt.NDArray[Any], predicted: Floats) -> dict[str, Estimate]:
         """R², root mean squared error and mean absolute error."""
@@ -623,8 +625,8 @@ class Survival(TableTask):
 
     def scores(self, rows: LabelledRows, model: Any, _predictions: Any) -> SurvivalScores:
         """Concordance, Brier score and AUC."""
-        given = {"out_of_bag": True, "sample_weight": rows.weights}
-        return survival_scores(model, rows.X, rows.y, **given)
+        weights = rows.weights
+        return survival_scores(model, rows.X, rows.y, out_of_bag=True, sample_weight=weights)
 
     def describe(self, rows: LabelledRows) -> str:
         """Columns of the target and number of events, by their cause, and of late entries."""
@@ -647,6 +649,7 @@ class Survival(TableTask):
 
 def count_causes(target: SurvivalTarget) -> str:
     """Number of events of each cause, in words."""
+    assert target.cause is not None
     counts = np.bincount(target.cause, minlength=target.n_causes + 1)[1:]
     return ", ".join(f"{n:,} of cause {k}" for k, n in enumerate(counts, 1))
 
