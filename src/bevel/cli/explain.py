@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
@@ -141,27 +140,26 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
 
 def _features(found: Explanation) -> Table:
     """The most important features by the last measure, with all measures."""
-    told = words_of_model(found.model)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("feature")
-    for each in found.importances:
-        table.add_column(
-            told.removed_in_table if each.kind == "gini" else each.kind, justify="right"
-        )
-    last = found.importances[-1]
-    words = _direction_words(found.importances)
-    if words is not None:
-        table.add_column("effect")  # directions have another meaning here
+    told, measures = words_of_model(found.model), found.importances
+    last, effects = measures[-1], _direction_words(measures)
+    head = ["feature"]
+    head += [told.removed_in_table if each.kind == "gini" else each.kind for each in measures]
     lines = [f"{last.kind}: {last.measures.split(';')[0]}"]
-    if words is not None:
+    if effects is not None:
+        head.append("effect")  # directions have another meaning here
         lines.append(f"effect: whether the {told.rises(found)} rises or falls with the feature")
-    table.caption = "\n".join(map(printable, lines))
-    table.caption_justify = "left"
-    for place in last.order[:MAX_LINES]:
-        cells = [f"{each.values[place]:.{_decimals(each)}f}" for each in found.importances]
-        cells += [] if words is None else [printable(words[place])]
-        table.add_row(Text(printable(found.importances[0].names[place])), *cells)
-    return table
+    rows = [
+        [
+            measures[0].names[place],
+            *(f"{each.values[place]:.{_decimals(each)}f}" for each in measures),
+            *([] if effects is None else [effects[place]]),
+        ]
+        for place in last.order[:MAX_LINES]
+    ]
+    made = output.table(head, rows, left={0, len(measures) + 1})
+    made.caption = "\n".join(map(printable, lines))
+    made.caption_justify = "left"
+    return made
 
 
 def _decimals(found: Importance) -> int:
@@ -180,14 +178,10 @@ def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
 
 
 def _directions(directions: Directions, removed: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("direction")
-    table.add_column(f"% of {removed}", justify="right")
-    table.add_column("splits", justify="right")
     best = directions.top(MAX_LINES)
-    for words, share, count in zip(best.words, best.share, best.count, strict=True):
-        table.add_row(Text(printable(words)), f"{100 * share:.2f}", f"{count:,}")
-    return table
+    found = zip(best.words, best.share, best.count, strict=True)
+    rows = [(words, f"{100 * share:.2f}", f"{count:,}") for words, share, count in found]
+    return output.table(("direction", f"% of {removed}", "splits"), rows)
 
 
 def _as_json(

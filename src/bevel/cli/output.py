@@ -13,7 +13,7 @@ import json
 import math
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -43,6 +43,7 @@ __all__ = [
     "progress",
     "silent",
     "steps",
+    "table",
     "write_any_text",
 ]
 
@@ -143,10 +144,22 @@ def _plain(value: Any) -> Any:
 
 def print_lines(lines: Mapping[str, str]) -> None:
     """Print names and values in two columns."""
-    table = Table.grid(padding=(0, 2))
+    grid = Table.grid(padding=(0, 2))
     for name, text in lines.items():
-        table.add_row(name, Text(printable(text)))
-    console().print(table)
+        grid.add_row(name, Text(printable(text)))
+    console().print(grid)
+
+
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, left: Collection[int] = (0,)
+) -> Table:
+    """A table of text; columns are aligned to the right, except those of `left`."""
+    made = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(head):
+        made.add_column(name, justify="left" if place in left else "right")
+    for row in rows:
+        made.add_row(*(Text(printable(str(cell))) for cell in row))
+    return made
 
 
 def print_families(summary: Mapping[str, Any] | None, *, has_classes: bool) -> None:
@@ -156,14 +169,8 @@ def print_families(summary: Mapping[str, Any] | None, *, has_classes: bool) -> N
     head, rows = family_rows(
         summary["families"], words_of(CLASSIFICATION if has_classes else REGRESSION)
     )
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(head[0])
-    for name in head[1:]:
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(*map(Text, map(printable, row)))
     screen = console()
-    screen.print(table)
+    screen.print(table(head, rows))
     if all(each["error"] is None for each in summary["families"]):
         screen.print(not_compared(len(summary["families"])))
     if summary["min_samples_split"] > 2:

@@ -23,14 +23,14 @@ from bevel.analysis.results import (
 )
 from bevel.analysis.rules.rule_set import RULE_NOTES
 from bevel.errors import shorten
-from bevel.extras import import_optional
-from bevel.plots.canvas import STYLE, detached
+from bevel.plots.canvas import detached
 from bevel.report.data_sheet import family_table
 from bevel.report.headline import class_words, interval, number, score
 from bevel.report.page import (
     PageSection,
     TableCell,
     beside,
+    canvas,
     code,
     figure,
     figures,
@@ -181,12 +181,7 @@ def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
 
 def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
     """SVG text of a drawing function, on the given axes or on its own."""
-    import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with detached(), rc_context(STYLE):
-        figure: Any = Figure(figsize=(WIDTH, height))
+    with detached(), canvas(WIDTH, height) as figure:
         axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
         drawing: Any = axes.figure
         return svg(drawing)
