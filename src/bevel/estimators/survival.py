@@ -265,7 +265,8 @@ class ObliqueSurvivalForest(ObliqueForest):
             Rows to predict.
         times : array-like of ascending times, default=None
             Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
-            constant after the last event of the training rows.
+            constant after the last event of the training rows; of times after their last time,
+            where nothing is known, a warning tells.
         return_array : bool, default=False
             Whether to return numbers instead of functions.
 
@@ -289,7 +290,8 @@ class ObliqueSurvivalForest(ObliqueForest):
             Rows to predict.
         times : array-like of ascending times, default=None
             Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
-            constant after the last event of the training rows.
+            constant after the last event of the training rows; of times after their last time,
+            where nothing is known, a warning tells.
         return_array : bool, default=False
             Whether to return numbers instead of functions.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Iterator
 
 import numpy as np
@@ -9,6 +10,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints32, Ints64
 from bevel.data.survival import SurvivalTarget
+from bevel.data.tables import fill_masked
 from bevel.errors import wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.task import Survival
@@ -197,17 +199,27 @@ def survival_task(fitted: FittedForest, caller: str) -> Survival:
 
 
 def read_times(times: object, record: Survival) -> Floats:
-    """Times at which curves are wanted, ascending; those of the training events by default."""
+    """Times at which curves are wanted, ascending; those of the training events by default.
+
+    Warns of times beyond the last one of the training rows, where curves stay as they are.
+    """
     if times is None:
         return record.event_times
     try:
-        values = np.atleast_1d(np.asarray(times, dtype=np.float64))
+        values = np.atleast_1d(np.asarray(fill_masked(times), dtype=np.float64))
     except (TypeError, ValueError):
         values = np.empty((0, 0))
     good = values.ndim == 1 and len(values) > 0 and bool(np.isfinite(values).all())
     if not (good and (values >= 0.0).all() and (np.diff(values) > 0.0).all()):
         required = "None or ascending times of 0 or more"
         raise wrong_value("times", required, times, "Sort them with np.unique(times).")
+    if values[-1] > record.last_time:
+        warnings.warn(
+            f"times should be at most {record.last_time:g}, the last time of the training rows; "
+            f"got {values[-1]:g}. Nothing is known beyond: the curves stay constant there.",
+            UserWarning,
+            stacklevel=4,
+        )
     return values
 
 

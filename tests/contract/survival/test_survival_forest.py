@@ -100,8 +100,8 @@ def test_one_row_is_one_leaf() -> None:
     forest = ObliqueSurvivalForest(3).fit([[1.0]], ([2.0], [True]))
     assert forest.event_times_.tolist() == [2.0]
     assert forest.predict([[5.0]]).tolist() == [1.0]
-    found = forest.predict_survival_function([[1.0]], [1.0, 2.0, 3.0], return_array=True)
-    assert found.tolist() == [[1.0, 0.0, 0.0]]
+    found = forest.predict_survival_function([[1.0]], [1.0, 2.0], return_array=True)
+    assert found.tolist() == [[1.0, 0.0]]
     assert forest.predict_median([[1.0]]).tolist() == [2.0]
 
 
@@ -180,6 +180,20 @@ def test_functions_refuse_times_at_which_they_are_not_known(
         for outside in (0.4, 1.1):  # the curve jumps there, which the part does not show
             with pytest.raises(ValueError, match=r"times must be from 0\.5 to 1"):
                 part(outside)
+
+
+def test_times_beyond_those_of_the_training_rows_are_warned_of(
+    data: tuple, forest: ObliqueSurvivalForest
+) -> None:
+    X, y = data
+    last = float(y["time"].max())
+    for predict in (forest.predict_survival_function, forest.predict_cumulative_hazard_function):
+        with pytest.warns(UserWarning, match="Nothing is known beyond"):
+            found = predict(X[:3], [last, 2.0 * last], return_array=True)
+        np.testing.assert_array_equal(found[:, 0], found[:, 1])
+        predict(X[:3], [1.0, last])
+    with pytest.raises(ValueError, match="ascending"):
+        forest.predict_survival_function(X, np.ma.array([1.0, 2.0], mask=[False, True]))
 
 
 @pytest.mark.parametrize("times", [[2.0, 1.0], [-1.0], [np.nan], [], "abc", [[1.0]]])
