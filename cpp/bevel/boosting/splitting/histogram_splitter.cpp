@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "bevel/boosting/splitting/row_visits.h"
+#include "bevel/random/stream.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 
@@ -207,30 +207,44 @@ void HistogramSplitter::search_group(const CutSearch& search, const Node& node,
   known.raise(best.score);
 }
 
-// Rows of a node by the codes of a column.
-class HistogramSplitter::RowCounter {
+// The rows of a node by the codes of a column, for one thread.
+class HistogramSplitter::Rows final : public RowsOfNode {
  public:
-  RowCounter(const HistogramSplitter& splitter, const Node& node)
+  Rows(const HistogramSplitter& splitter, const Node& node)
       : columns_(splitter.columns_),
-        rows_(splitter.rows_->rows.data() + node.start, node.end - node.start) {}
-  const uint32_t* operator()(size_t column) {
+        rows_(splitter.rows_->rows.data() + node.start, node.end - node.start),
+        stats_(splitter.rows_->stats.data() + node.start),
+        key_(mix(node.totals.sum) + rows_.size()) {}
+  const uint32_t* counts(size_t column) override {
     counts_.fill(0);
     const uint8_t* codes = columns_.codes(column);
     for (const uint32_t row : rows_) ++counts_[codes[size_t{row} * kGroupColumns]];
     return counts_.data();
   }
+  const PackedSum* shuffled_sums(size_t column) override {
+    Stream stream(mix(key_ + column), Purpose::permutation);
+    std::vector<PackedSum> stats(stats_, stats_ + rows_.size());
+    for (size_t i = stats.size(); i > 1; --i) std::swap(stats[i - 1], stats[stream.below(i)]);
+    sums_.fill(0);
+    const uint8_t* codes = columns_.codes(column);
+    for (size_t i = 0; i < rows_.size(); ++i)
+      sums_[codes[size_t{rows_[i]} * kGroupColumns]] += stats[i];
+    return sums_.data();
+  }
 
  private:
   const TreeColumns& columns_;
   const std::span<const uint32_t> rows_;
+  const PackedSum* const stats_;
+  const uint64_t key_;
   std::array<uint32_t, kCodes> counts_;
+  std::array<PackedSum, kCodes> sums_;
 };
 
 void HistogramSplitter::search_root(Node& root) {
   if (!may_split(root)) return;
   if (is_small(root)) return search_small(root);
   const auto groups = columns_.groups();
-  const CutSearch search(columns_, rules_);
   root.histogram = take_histogram();
   std::vector<NodeCut> found(groups.size());
   KnownScore known;
@@ -238,6 +252,8 @@ void HistogramSplitter::search_root(Node& root) {
   team_.run(groups.size(), is_worth_threads(root.end), [&](size_t g) {
     PackedSum* part = root.histogram->data() + columns_.offset(groups[g].first);
     fill(root, groups[g], part);
+    Rows rows(*this, root);
+    const CutSearch search(columns_, rules_, rows, false);
     search_group(search, root, groups[g], part, known, found[g]);
   });
   root.cut = best_of(found);
@@ -252,9 +268,8 @@ void HistogramSplitter::search_small(Node& node) {
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
     std::array<PackedSum, kGroupColumns * kCodes> part;
     build(node.start, node.end, groups[g], part.data());
-    RowCounter counter(*this, node);
-    const CutSearch::RowCounts counts = std::ref(counter);
-    const CutSearch search(columns_, rules_, rules_.min_rows > 1 ? &counts : nullptr);
+    Rows rows(*this, node);
+    const CutSearch search(columns_, rules_, rows, rules_.min_rows > 1);
     search_group(search, node, groups[g], part.data(), known, found[g]);
   });
   node.cut = best_of(found);
@@ -272,7 +287,6 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
     return;
   }
   const auto groups = columns_.groups();
-  const CutSearch search(columns_, rules_);
   small.histogram = take_histogram();
   large.histogram = std::move(parent.histogram);
   std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
@@ -283,9 +297,15 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
     PackedSum* own = small.histogram->data() + columns_.offset(group.first);
     PackedSum* rest = large.histogram->data() + columns_.offset(group.first);
     fill(small, group, own);
-    if (search_small_child) search_group(search, small, group, own, known_of_small, of_small[g]);
+    if (search_small_child) {
+      Rows rows(*this, small);
+      const CutSearch search(columns_, rules_, rows, false);
+      search_group(search, small, group, own, known_of_small, of_small[g]);
+    }
     if (!search_large) return;
     for (size_t i = 0; i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
+    Rows rows(*this, large);
+    const CutSearch search(columns_, rules_, rows, false);
     search_group(search, large, group, rest, known_of_large, of_large[g]);
   });
   small.cut = best_of(of_small);
@@ -331,9 +351,8 @@ NodeCut HistogramSplitter::search_with_counts(const Node& node) const {
   std::vector<NodeCut> found(groups.size());
   KnownScore known;
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
-    RowCounter counter(*this, node);
-    const CutSearch::RowCounts counts = std::ref(counter);
-    const CutSearch search(columns_, rules, &counts);
+    Rows rows(*this, node);
+    const CutSearch search(columns_, rules, rows, true);
     search_group(search, node, groups[g], node.histogram->data() + columns_.offset(groups[g].first),
                  known, found[g]);
   });
