@@ -15,7 +15,6 @@
 #include "bevel/split/chance_gain.h"
 #include "bevel/split/criterion_concept.h"
 #include "bevel/split/node_view.h"
-#include "bevel/split/pair_score.h"
 #include "bevel/split/search/search_context.h"
 #include "bevel/support/cancellation.h"
 
@@ -50,8 +49,7 @@ class CategorySearch {
     if (!best || !beats(best_cut, found.cut)) return;
     if (only_cut == 0 && n_groups > kFewLevels) {
       const std::vector<int32_t> order = order_;
-      best_cut.score = score_beyond_chance(best_cut.score, own, n_groups);
-      if (best_cut.score == kNoScore || !beats(best_cut, found.cut)) return;
+      if (!subtract_chance(best_cut, own, n_groups) || !beats(best_cut, found.cut)) return;
       order_ = order;
     }
     found.cut = best_cut;
@@ -81,21 +79,23 @@ class CategorySearch {
       return cut_by_moments(c, n_groups, only_cut);
   }
 
-  // The score less what the levels gain by chance (chance_gain.h), kNoScore if nothing is left.
-  double score_beyond_chance(double score, const SearchContext& c, size_t n_groups) {
-    const double gain = criterion_->gain(score);
+  // Subtracts what the levels gain by chance (chance_gain.h); false if nothing is left.
+  bool subtract_chance(Cut& of, const SearchContext& c, size_t n_groups) {
     Cut by_chance;
     SearchContext own = c;
     own.best = &by_chance;
     shuffle_rows(c.candidate);
     order_levels(n_groups);
-    if (!cut(own, n_groups, 0)) return score;
+    if (!cut(own, n_groups, 0)) return true;
+    const double gain = criterion_->gain(of.score);
     const double left = gain - chance_share(n_groups) * criterion_->gain(by_chance.score);
-    if (!(left > 0.0)) return kNoScore;
+    if (!(left > 0.0)) return false;
     // Gains are linear in scores.
-    const double step = std::max(1.0, std::abs(score));
-    const double gain_per_score = (criterion_->gain(score + step) - gain) / step;
-    return score - (gain - left) / gain_per_score;
+    const double step = std::max(1.0, std::abs(of.score));
+    const double gain_per_score = (criterion_->gain(of.score + step) - gain) / step;
+    of.score -= (gain - left) / gain_per_score;
+    of.beyond_chance = left / gain;
+    return true;
   }
   // Gives each row of the node what another one adds to the sums, and adds up the levels again.
   void shuffle_rows(int32_t candidate) {
