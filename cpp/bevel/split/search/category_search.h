@@ -244,6 +244,7 @@ class CategorySearch {
       for (size_t g = 0; g < n_groups; ++g)
         (stream.next() & 1 ? left : right).push_back(static_cast<int32_t>(g));
     } while (left.empty() || right.empty());
+    order_.resize(n_groups);
     std::copy(left.begin(), left.end(), order_.begin());
     std::copy(right.begin(), right.end(), order_.begin() + static_cast<ptrdiff_t>(left.size()));
     return left.size();
