@@ -167,7 +167,7 @@ void CutSearch::search(size_t column, const PackedSum* histogram, const NodeTota
                        double known_score, NodeCut& best) const {
   if (columns_.n_bins(column) + columns_.has_missing(column) < 2) return;
   if (columns_.is_nominal(column))
-    search_levels(column, histogram, node, best);
+    search_levels(column, histogram, node, known_score, best);
   else
     search_numbers(column, histogram, node, known_score, best);
 }
@@ -258,10 +258,27 @@ CutSearch::LevelCut CutSearch::cut_levels(size_t column, const PackedSum* histog
   return {last, prefixes.score[last] - score_of_node(node)};
 }
 
-// A column of many levels has to gain more than the same levels gain on shuffled rows, as in
-// CategorySearch (split/search/category_search.h).
+// Many rows for each of k levels: their means are then about normal, and the best cut of k normal
+// means gains (k - 1) 2 / pi variances of one. With fewer rows the chance is measured.
+double CutSearch::chance_of(size_t column, const NodeTotals& node, const uint32_t* counts,
+                            std::span<const Level> levels) const {
+  constexpr size_t kManyRows = 30;
+  constexpr double kTwoOverPi = 0.63661977236758134;
+  const auto n_rows = static_cast<size_t>(node.n_rows);
+  if (n_rows >= kManyRows * levels.size())
+    return kTwoOverPi * static_cast<double>(levels.size() - 1) * rows_.gradient_variance() *
+           static_cast<double>(n_rows) / hessian_of(node.sum);
+  std::array<Level, kCodes> others;
+  std::copy(levels.begin(), levels.end(), others.begin());
+  Prefixes prefixes;
+  const PackedSum* sums = rows_.shuffled_sums(column);
+  return std::max(
+      0.0, cut_levels(column, sums, node, counts, {others.data(), levels.size()}, prefixes).gained);
+}
+
+// A column of many levels has to gain more than it does by chance (split/chance_gain.h).
 void CutSearch::search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
-                              NodeCut& best) const {
+                              double known_score, NodeCut& best) const {
   std::array<Level, kCodes> all;
   size_t n = 0;
   for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
@@ -271,15 +288,14 @@ void CutSearch::search_levels(size_t column, const PackedSum* histogram, const N
   const uint32_t* counts = counts_of(column);
   Prefixes prefixes;
   LevelCut cut = cut_levels(column, histogram, node, counts, levels, prefixes);
-  if (!(cut.gained > best.score)) return;
+  const auto improves = [&] {
+    const bool ties = cut.gained == best.score && best.column > static_cast<int64_t>(column);
+    return (cut.gained > best.score || ties) && cut.gained >= known_score;
+  };
+  if (!improves()) return;
   if (n > kFewLevels) {
-    std::array<Level, kCodes> others = all;
-    Prefixes by_chance;
-    const double chance = cut_levels(column, rows_.shuffled_sums(column), node, counts,
-                                     {others.data(), n}, by_chance)
-                              .gained;
-    cut.gained -= chance_share(n) * std::max(0.0, chance);
-    if (!(cut.gained > best.score)) return;
+    cut.gained -= chance_share(n) * chance_of(column, node, counts, levels);
+    if (!improves()) return;
   }
   best.score = cut.gained;
   best.column = static_cast<int64_t>(column);

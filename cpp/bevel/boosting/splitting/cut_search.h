@@ -64,6 +64,8 @@ class RowsOfNode {
   virtual const uint32_t* counts(size_t column) = 0;
   // The sums by code if each row had the statistics of another one, at random.
   virtual const PackedSum* shuffled_sums(size_t column) = 0;
+  // The mean square of the gradients around hessian times mean gradient.
+  virtual double gradient_variance() = 0;
 };
 
 class CutSearch {
@@ -74,12 +76,14 @@ class CutSearch {
   CutSearch(const TreeColumns& columns, const CutRules& rules, RowsOfNode& rows, bool counts_rows)
       : columns_(columns), rules_(rules), rows_(rows), counts_rows_(counts_rows) {}
 
-  // Offers the cuts of a column by its sums. Ties go to the cut offered first, so columns
-  // are searched in their order. Cuts of lower score than known_score need not be found.
+  // Offers the cuts of a column by its sums. Cuts of lower score than known_score need not be
+  // found.
   void search(size_t column, const PackedSum* histogram, const NodeTotals& node, double known_score,
               NodeCut& best) const;
 
  private:
+  struct Level;
+  struct LevelCut;
   void search_numbers(size_t column, const PackedSum* histogram, const NodeTotals& node,
                       double known_score, NodeCut& best) const;
   // Scores of the cuts after prefixes first .. last - 1 of the column, kNone where a side has too
@@ -91,9 +95,10 @@ class CutSearch {
   }
   double score_of_node(const NodeTotals& node) const;
   void search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
-                     NodeCut& best) const;
-  struct Level;
-  struct LevelCut;
+                     double known_score, NodeCut& best) const;
+  // The score that levels gain by chance.
+  double chance_of(size_t column, const NodeTotals& node, const uint32_t* counts,
+                   std::span<const Level> levels) const;
   LevelCut cut_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
                       const uint32_t* counts, std::span<Level> levels, Prefixes& prefixes) const;
   const uint32_t* counts_of(size_t column) const {

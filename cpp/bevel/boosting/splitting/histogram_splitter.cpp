@@ -201,9 +201,12 @@ void HistogramSplitter::fill(const Node& node, const ColumnGroup& group, PackedS
 void HistogramSplitter::search_group(const CutSearch& search, const Node& node,
                                      const ColumnGroup& group, const PackedSum* part,
                                      KnownScore& known, NodeCut& best) const {
-  for (size_t c = group.first; c < group.first + group.width; ++c)
-    if (columns_.is_active(c) && columns_.is_allowed(c, node.open))
-      search.search(c, part + columns_.offset(group, c), node.totals, known.value(), best);
+  // Numbers first: what nominal columns gain by chance is asked only where they may be the best.
+  for (const bool nominal : {false, true})
+    for (size_t c = group.first; c < group.first + group.width; ++c)
+      if (columns_.is_nominal(c) == nominal && columns_.is_active(c) &&
+          columns_.is_allowed(c, node.open))
+        search.search(c, part + columns_.offset(group, c), node.totals, known.value(), best);
   known.raise(best.score);
 }
 
@@ -214,7 +217,7 @@ class HistogramSplitter::Rows final : public RowsOfNode {
       : columns_(splitter.columns_),
         rows_(splitter.rows_->rows.data() + node.start, node.end - node.start),
         stats_(splitter.rows_->stats.data() + node.start),
-        key_(mix(node.totals.sum) + rows_.size()) {}
+        totals_(node.totals) {}
   const uint32_t* counts(size_t column) override {
     counts_.fill(0);
     const uint8_t* codes = columns_.codes(column);
@@ -222,21 +225,38 @@ class HistogramSplitter::Rows final : public RowsOfNode {
     return counts_.data();
   }
   const PackedSum* shuffled_sums(size_t column) override {
-    Stream stream(mix(key_ + column), Purpose::permutation);
-    std::vector<PackedSum> stats(stats_, stats_ + rows_.size());
-    for (size_t i = stats.size(); i > 1; --i) std::swap(stats[i - 1], stats[stream.below(i)]);
+    if (shuffled_.empty()) shuffle();
     sums_.fill(0);
     const uint8_t* codes = columns_.codes(column);
     for (size_t i = 0; i < rows_.size(); ++i)
-      sums_[codes[size_t{rows_[i]} * kGroupColumns]] += stats[i];
+      sums_[codes[size_t{rows_[i]} * kGroupColumns]] += shuffled_[i];
     return sums_.data();
+  }
+  double gradient_variance() override {
+    if (variance_ >= 0.0) return variance_;
+    const double mean = gradient_of(totals_.sum) / static_cast<double>(hessian_of(totals_.sum));
+    double sum = 0.0;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const double rest = gradient_of(stats_[i]) - mean * hessian_of(stats_[i]);
+      sum += rest * rest;
+    }
+    return variance_ = sum / static_cast<double>(rows_.size());
   }
 
  private:
+  void shuffle() {
+    Stream stream(mix(totals_.sum) + rows_.size(), Purpose::permutation);
+    shuffled_.assign(stats_, stats_ + rows_.size());
+    for (size_t i = shuffled_.size(); i > 1; --i)
+      std::swap(shuffled_[i - 1], shuffled_[stream.below(i)]);
+  }
+
   const TreeColumns& columns_;
   const std::span<const uint32_t> rows_;
   const PackedSum* const stats_;
-  const uint64_t key_;
+  const NodeTotals totals_;
+  std::vector<PackedSum> shuffled_;
+  double variance_ = -1.0;
   std::array<uint32_t, kCodes> counts_;
   std::array<PackedSum, kCodes> sums_;
 };

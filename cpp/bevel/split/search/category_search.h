@@ -102,8 +102,7 @@ class CategorySearch {
     Stream stream(mix(node_->key + static_cast<uint64_t>(candidate)), Purpose::permutation);
     shuffled_.resize(node_->n);
     std::iota(shuffled_.begin(), shuffled_.end(), 0u);
-    for (size_t i = node_->n; i > 1; --i)
-      std::swap(shuffled_[i - 1], shuffled_[stream.below(i)]);
+    for (size_t i = node_->n; i > 1; --i) std::swap(shuffled_[i - 1], shuffled_[stream.below(i)]);
     rows_of_stats_ = shuffled_.data();
     if constexpr (!kByRows) {
       std::fill(cells_.begin(), cells_.end(), 0.0);
@@ -257,8 +256,7 @@ class CategorySearch {
     std::vector<uint8_t> in_node(static_cast<size_t>(data_.levels[feature]), 0);
     for (size_t g = 0; g < n_groups; ++g) in_node[group_level_[order_[g]]] = g < n_left ? 2 : 1;
     for (int32_t level = 0; level < data_.levels[feature]; ++level)
-      if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left))
-        found.levels.insert(level);
+      if (in_node[level] == 2 || (in_node[level] == 0 && heavier_left)) found.levels.insert(level);
   }
 
   const DatasetView& data_;
