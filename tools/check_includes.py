@@ -29,7 +29,7 @@ MAY_INCLUDE = {
     # Trees one after the other, each on what the ones before it have left.
     "boosting": [
         *("support", "random", "data", "options.h", "projection"),
-        *("split/kernels/kernels.h", "split/projection_bound.h"),
+        *("split/kernels/kernels.h", "split/projection_bound.h", "split/chance_gain.h"),
         *("tree/growth.h", "tree/node_store.h", "tree/value_bounds.h", "forest/flat_forest.h"),
     ],
     # A finished forest: its arrays and flags, and bags drawn again; no samplers, no searches.

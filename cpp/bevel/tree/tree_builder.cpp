@@ -405,7 +405,7 @@ void TreeBuilder::record(const NodeView& node, BestSplit& found, Workspace& w,
   if (w.criterion->traits().precise_gain || cut.score == kNoScore) return;
   if (w.goes_left.size() < node.n) w.goes_left.resize(node.n);
   find_sides(out, w.values.data(), node.n, w.goes_left.data());
-  out.gain = w.criterion->gain_of_sides(w.goes_left.data(), node.n);
+  out.gain = w.criterion->gain_of_sides(w.goes_left.data(), node.n) * cut.beyond_chance;
 }
 
 // ---- The rows of a node go to its children, and may be copied together.

@@ -4,6 +4,7 @@
 #include <array>
 #include <limits>
 
+#include "bevel/split/chance_gain.h"
 #include "bevel/support/wide_loops.h"
 
 namespace bevel {
@@ -166,7 +167,7 @@ void CutSearch::search(size_t column, const PackedSum* histogram, const NodeTota
                        double known_score, NodeCut& best) const {
   if (columns_.n_bins(column) + columns_.has_missing(column) < 2) return;
   if (columns_.is_nominal(column))
-    search_levels(column, histogram, node, best);
+    search_levels(column, histogram, node, known_score, best);
   else
     search_numbers(column, histogram, node, known_score, best);
 }
@@ -221,48 +222,90 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
   }
 }
 
-// Levels in the order of their mean gradient, in which the best set is a prefix (Fisher 1958).
-void CutSearch::search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
-                              NodeCut& best) const {
-  struct Level {
-    double key;
-    uint8_t code;
-  };
-  std::array<Level, kCodes> levels;
-  size_t n = 0;
+struct CutSearch::Level {
+  double key;
+  uint8_t code;
+};
+struct CutSearch::LevelCut {
+  size_t last = 0;      // place of the last level on the left
+  double gained = 0.0;  // score, less that of the node
+};
+
+// The best cut of levels in the order of their mean gradient, in which the best set is a prefix
+// (Fisher 1958). Sorts the levels, and leaves the sums of the prefixes.
+CutSearch::LevelCut CutSearch::cut_levels(size_t column, const PackedSum* histogram,
+                                          const NodeTotals& node, const uint32_t* counts,
+                                          std::span<Level> levels, Prefixes& prefixes) const {
   // Rare levels are shrunk towards zero: their means are uncertain.
   const double smooth = 10.0 * hessian_of(node.sum) / static_cast<double>(node.n_rows);
-  for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
-    if (histogram[code] != 0)
-      levels[n++] = {gradient_of(histogram[code]) / (hessian_of(histogram[code]) + smooth),
-                     static_cast<uint8_t>(code)};
-  if (n < 2) return;
-  std::sort(levels.begin(), levels.begin() + static_cast<ptrdiff_t>(n),
-            [](const Level& a, const Level& b) {
-              return a.key != b.key ? a.key < b.key : a.code < b.code;
-            });
-  Prefixes prefixes;
+  for (Level& level : levels) {
+    const PackedSum sum = histogram[level.code];
+    level.key = gradient_of(sum) / (hessian_of(sum) + smooth);
+  }
+  std::sort(levels.begin(), levels.end(), [](const Level& a, const Level& b) {
+    return a.key != b.key ? a.key < b.key : a.code < b.code;
+  });
+  const size_t n_cuts = levels.size() - 1;
   PackedSum sum = 0;
-  for (size_t i = 0; i + 1 < n; ++i) prefixes.sum[i] = sum += histogram[levels[i].code];
-  score(column, node, 0, n - 1, prefixes);
-  const uint32_t* counts = counts_of(column);
+  for (size_t i = 0; i < n_cuts; ++i) prefixes.sum[i] = sum += histogram[levels[i].code];
+  score(column, node, 0, n_cuts, prefixes);
   int64_t rows_left = 0;
-  for (size_t i = 0; counts && i + 1 < n; ++i) {
+  for (size_t i = 0; counts && i < n_cuts; ++i) {
     rows_left += counts[levels[i].code];
     if (!allows(rules_, rows_left, node)) prefixes.score[i] = kNone;
   }
-  const size_t cut = argmax(prefixes.score.data(), n - 1);
-  const double gained = prefixes.score[cut] - score_of_node(node);
-  if (!(gained > best.score)) return;
-  best.score = gained;
+  const size_t last = argmax(prefixes.score.data(), n_cuts);
+  return {last, prefixes.score[last] - score_of_node(node)};
+}
+
+// Many rows for each of k levels: their means are then about normal, and the best cut of k normal
+// means gains (k - 1) 2 / pi variances of one. With fewer rows the chance is measured.
+double CutSearch::chance_of(size_t column, const NodeTotals& node, const uint32_t* counts,
+                            std::span<const Level> levels) const {
+  constexpr size_t kManyRows = 30;
+  constexpr double kTwoOverPi = 0.63661977236758134;
+  const auto n_rows = static_cast<size_t>(node.n_rows);
+  if (n_rows >= kManyRows * levels.size())
+    return kTwoOverPi * static_cast<double>(levels.size() - 1) * rows_.gradient_variance() *
+           static_cast<double>(n_rows) / hessian_of(node.sum);
+  std::array<Level, kCodes> others;
+  std::copy(levels.begin(), levels.end(), others.begin());
+  Prefixes prefixes;
+  const PackedSum* sums = rows_.shuffled_sums(column);
+  return std::max(
+      0.0, cut_levels(column, sums, node, counts, {others.data(), levels.size()}, prefixes).gained);
+}
+
+// A column of many levels has to gain more than it does by chance (split/chance_gain.h).
+void CutSearch::search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                              double known_score, NodeCut& best) const {
+  std::array<Level, kCodes> all;
+  size_t n = 0;
+  for (size_t code = 0; code < static_cast<size_t>(columns_.n_bins(column)); ++code)
+    if (histogram[code] != 0) all[n++] = {0.0, static_cast<uint8_t>(code)};
+  if (n < 2) return;
+  const std::span<Level> levels(all.data(), n);
+  const uint32_t* counts = counts_of(column);
+  Prefixes prefixes;
+  LevelCut cut = cut_levels(column, histogram, node, counts, levels, prefixes);
+  const auto improves = [&] {
+    const bool ties = cut.gained == best.score && best.column > static_cast<int64_t>(column);
+    return (cut.gained > best.score || ties) && cut.gained >= known_score;
+  };
+  if (!improves()) return;
+  if (n > kFewLevels) {
+    cut.gained -= chance_share(n) * chance_of(column, node, counts, levels);
+    if (!improves()) return;
+  }
+  best.score = cut.gained;
   best.column = static_cast<int64_t>(column);
   best.bin = -1;
   best.has_missing = best.missing_left = false;
-  best.left = prefixes.sum[cut];
+  best.left = prefixes.sum[cut.last];
   // Levels that the node has not seen go with the heavier side.
-  const bool unseen_left = 2.0 * prefixes.hessian[cut] >= hessian_of(node.sum);
+  const bool unseen_left = 2.0 * hessian_of(best.left) >= hessian_of(node.sum);
   best.levels_left.assign(kCodes, unseen_left ? 1 : 0);
-  for (size_t i = 0; i < n; ++i) best.levels_left[levels[i].code] = i <= cut ? 1 : 0;
+  for (size_t i = 0; i < n; ++i) best.levels_left[levels[i].code] = i <= cut.last ? 1 : 0;
 }
 
 }  // namespace bevel

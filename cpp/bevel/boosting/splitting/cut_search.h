@@ -3,7 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
+#include <span>
 #include <vector>
 
 #include "bevel/boosting/code_groups.h"
@@ -56,22 +56,34 @@ inline bool is_better(const NodeCut& a, const NodeCut& b) {
 bool may_reach(const PackedSum* prefixes, size_t n, PackedSum node, const CutRules& rules,
                double least);
 
+// What a search asks of the rows of a node, for columns whose cuts may be the best.
+class RowsOfNode {
+ public:
+  virtual ~RowsOfNode() = default;
+  // The number of rows of each code.
+  virtual const uint32_t* counts(size_t column) = 0;
+  // The sums by code if each row had the statistics of another one, at random.
+  virtual const PackedSum* shuffled_sums(size_t column) = 0;
+  // The mean square of the gradients around hessian times mean gradient.
+  virtual double gradient_variance() = 0;
+};
+
 class CutSearch {
  public:
   struct Prefixes;
-  // The rows of each code of a column.
-  using RowCounts = std::function<const uint32_t*(size_t column)>;
 
-  // counts: called for columns whose cuts may be the best; null: rows are not counted.
-  CutSearch(const TreeColumns& columns, const CutRules& rules, const RowCounts* counts = nullptr)
-      : columns_(columns), rules_(rules), counts_(counts) {}
+  // counts_rows: false: cuts may leave a side fewer rows than the rules demand.
+  CutSearch(const TreeColumns& columns, const CutRules& rules, RowsOfNode& rows, bool counts_rows)
+      : columns_(columns), rules_(rules), rows_(rows), counts_rows_(counts_rows) {}
 
-  // Offers the cuts of a column by its sums. Ties go to the cut offered first, so columns
-  // are searched in their order. Cuts of lower score than known_score need not be found.
+  // Offers the cuts of a column by its sums. Cuts of lower score than known_score need not be
+  // found.
   void search(size_t column, const PackedSum* histogram, const NodeTotals& node, double known_score,
               NodeCut& best) const;
 
  private:
+  struct Level;
+  struct LevelCut;
   void search_numbers(size_t column, const PackedSum* histogram, const NodeTotals& node,
                       double known_score, NodeCut& best) const;
   // Scores of the cuts after prefixes first .. last - 1 of the column, kNone where a side has too
@@ -83,12 +95,20 @@ class CutSearch {
   }
   double score_of_node(const NodeTotals& node) const;
   void search_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
-                     NodeCut& best) const;
-  const uint32_t* counts_of(size_t column) const { return counts_ ? (*counts_)(column) : nullptr; }
+                     double known_score, NodeCut& best) const;
+  // The score that levels gain by chance.
+  double chance_of(size_t column, const NodeTotals& node, const uint32_t* counts,
+                   std::span<const Level> levels) const;
+  LevelCut cut_levels(size_t column, const PackedSum* histogram, const NodeTotals& node,
+                      const uint32_t* counts, std::span<Level> levels, Prefixes& prefixes) const;
+  const uint32_t* counts_of(size_t column) const {
+    return counts_rows_ ? rows_.counts(column) : nullptr;
+  }
 
   const TreeColumns& columns_;
   const CutRules rules_;
-  const RowCounts* const counts_;
+  RowsOfNode& rows_;
+  const bool counts_rows_;
 };
 
 }  // namespace bevel

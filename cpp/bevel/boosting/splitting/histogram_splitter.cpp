@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <functional>
 #include <numeric>
 #include <tuple>
 #include <utility>
 
 #include "bevel/boosting/splitting/row_visits.h"
+#include "bevel/random/stream.h"
 #include "bevel/support/cancellation.h"
 #include "bevel/support/check.h"
 
@@ -201,36 +201,70 @@ void HistogramSplitter::fill(const Node& node, const ColumnGroup& group, PackedS
 void HistogramSplitter::search_group(const CutSearch& search, const Node& node,
                                      const ColumnGroup& group, const PackedSum* part,
                                      KnownScore& known, NodeCut& best) const {
-  for (size_t c = group.first; c < group.first + group.width; ++c)
-    if (columns_.is_active(c) && columns_.is_allowed(c, node.open))
-      search.search(c, part + columns_.offset(group, c), node.totals, known.value(), best);
+  // Numbers first: what nominal columns gain by chance is asked only where they may be the best.
+  for (const bool nominal : {false, true})
+    for (size_t c = group.first; c < group.first + group.width; ++c)
+      if (columns_.is_nominal(c) == nominal && columns_.is_active(c) &&
+          columns_.is_allowed(c, node.open))
+        search.search(c, part + columns_.offset(group, c), node.totals, known.value(), best);
   known.raise(best.score);
 }
 
-// Rows of a node by the codes of a column.
-class HistogramSplitter::RowCounter {
+// The rows of a node by the codes of a column, for one thread.
+class HistogramSplitter::Rows final : public RowsOfNode {
  public:
-  RowCounter(const HistogramSplitter& splitter, const Node& node)
+  Rows(const HistogramSplitter& splitter, const Node& node)
       : columns_(splitter.columns_),
-        rows_(splitter.rows_->rows.data() + node.start, node.end - node.start) {}
-  const uint32_t* operator()(size_t column) {
+        rows_(splitter.rows_->rows.data() + node.start, node.end - node.start),
+        stats_(splitter.rows_->stats.data() + node.start),
+        totals_(node.totals) {}
+  const uint32_t* counts(size_t column) override {
     counts_.fill(0);
     const uint8_t* codes = columns_.codes(column);
     for (const uint32_t row : rows_) ++counts_[codes[size_t{row} * kGroupColumns]];
     return counts_.data();
   }
+  const PackedSum* shuffled_sums(size_t column) override {
+    if (shuffled_.empty()) shuffle();
+    sums_.fill(0);
+    const uint8_t* codes = columns_.codes(column);
+    for (size_t i = 0; i < rows_.size(); ++i)
+      sums_[codes[size_t{rows_[i]} * kGroupColumns]] += shuffled_[i];
+    return sums_.data();
+  }
+  double gradient_variance() override {
+    if (variance_ >= 0.0) return variance_;
+    const double mean = gradient_of(totals_.sum) / static_cast<double>(hessian_of(totals_.sum));
+    double sum = 0.0;
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const double rest = gradient_of(stats_[i]) - mean * hessian_of(stats_[i]);
+      sum += rest * rest;
+    }
+    return variance_ = sum / static_cast<double>(rows_.size());
+  }
 
  private:
+  void shuffle() {
+    Stream stream(mix(totals_.sum) + rows_.size(), Purpose::permutation);
+    shuffled_.assign(stats_, stats_ + rows_.size());
+    for (size_t i = shuffled_.size(); i > 1; --i)
+      std::swap(shuffled_[i - 1], shuffled_[stream.below(i)]);
+  }
+
   const TreeColumns& columns_;
   const std::span<const uint32_t> rows_;
+  const PackedSum* const stats_;
+  const NodeTotals totals_;
+  std::vector<PackedSum> shuffled_;
+  double variance_ = -1.0;
   std::array<uint32_t, kCodes> counts_;
+  std::array<PackedSum, kCodes> sums_;
 };
 
 void HistogramSplitter::search_root(Node& root) {
   if (!may_split(root)) return;
   if (is_small(root)) return search_small(root);
   const auto groups = columns_.groups();
-  const CutSearch search(columns_, rules_);
   root.histogram = take_histogram();
   std::vector<NodeCut> found(groups.size());
   KnownScore known;
@@ -238,6 +272,8 @@ void HistogramSplitter::search_root(Node& root) {
   team_.run(groups.size(), is_worth_threads(root.end), [&](size_t g) {
     PackedSum* part = root.histogram->data() + columns_.offset(groups[g].first);
     fill(root, groups[g], part);
+    Rows rows(*this, root);
+    const CutSearch search(columns_, rules_, rows, false);
     search_group(search, root, groups[g], part, known, found[g]);
   });
   root.cut = best_of(found);
@@ -252,9 +288,8 @@ void HistogramSplitter::search_small(Node& node) {
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
     std::array<PackedSum, kGroupColumns * kCodes> part;
     build(node.start, node.end, groups[g], part.data());
-    RowCounter counter(*this, node);
-    const CutSearch::RowCounts counts = std::ref(counter);
-    const CutSearch search(columns_, rules_, rules_.min_rows > 1 ? &counts : nullptr);
+    Rows rows(*this, node);
+    const CutSearch search(columns_, rules_, rows, rules_.min_rows > 1);
     search_group(search, node, groups[g], part.data(), known, found[g]);
   });
   node.cut = best_of(found);
@@ -272,7 +307,6 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
     return;
   }
   const auto groups = columns_.groups();
-  const CutSearch search(columns_, rules_);
   small.histogram = take_histogram();
   large.histogram = std::move(parent.histogram);
   std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
@@ -283,9 +317,15 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
     PackedSum* own = small.histogram->data() + columns_.offset(group.first);
     PackedSum* rest = large.histogram->data() + columns_.offset(group.first);
     fill(small, group, own);
-    if (search_small_child) search_group(search, small, group, own, known_of_small, of_small[g]);
+    if (search_small_child) {
+      Rows rows(*this, small);
+      const CutSearch search(columns_, rules_, rows, false);
+      search_group(search, small, group, own, known_of_small, of_small[g]);
+    }
     if (!search_large) return;
     for (size_t i = 0; i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
+    Rows rows(*this, large);
+    const CutSearch search(columns_, rules_, rows, false);
     search_group(search, large, group, rest, known_of_large, of_large[g]);
   });
   small.cut = best_of(of_small);
@@ -331,9 +371,8 @@ NodeCut HistogramSplitter::search_with_counts(const Node& node) const {
   std::vector<NodeCut> found(groups.size());
   KnownScore known;
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
-    RowCounter counter(*this, node);
-    const CutSearch::RowCounts counts = std::ref(counter);
-    const CutSearch search(columns_, rules, &counts);
+    Rows rows(*this, node);
+    const CutSearch search(columns_, rules, rows, true);
     search_group(search, node, groups[g], node.histogram->data() + columns_.offset(groups[g].first),
                  known, found[g]);
   });

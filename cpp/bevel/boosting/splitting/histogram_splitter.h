@@ -68,7 +68,7 @@ class HistogramSplitter {
 
  private:
   class KnownScore;
-  class RowCounter;
+  class Rows;
 
   Node make_root() const;
   bool may_split(const Node& node) const;
