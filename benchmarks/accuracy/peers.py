@@ -21,6 +21,7 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
+from sklearn.metrics import roc_auc_score
 
 from benchmarks import machine
 from benchmarks.accuracy.systems import BOOSTING, SYSTEMS, Predict
@@ -28,9 +29,10 @@ from benchmarks.tables import append_csv, markdown, read_csv
 from bevel.datasets import load_folder
 from bevel.datasets.bundled import FolderEntry
 
+MEASURES = ("error", "log_loss", "auc_loss")
 FEWEST_ROWS = {"uci": 700}
 MAX_ROWS, N_FOLDS = 20_000, 2
-FIELDS = ("date", "commit", "set", "fold", "system", "error", "log_loss", "cpu_s")
+FIELDS = ("date", "commit", "set", "fold", "system", "error", "log_loss", "cpu_s", "auc_loss")
 
 
 class Problem(NamedTuple):
@@ -43,11 +45,15 @@ class Problem(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """Share of wrong classes or mean squared error over variance; log loss or NaN."""
+    """Share of wrong classes or mean squared error over variance; of classes log loss and 1 - AUC.
+
+    The AUC of three classes and more is the mean over classes of each against the rest.
+    """
 
     error: float
     log_loss: float
     cpu_s: float
+    auc_loss: float = float("nan")
 
 
 def work(entry: FolderEntry) -> float:
@@ -123,7 +129,10 @@ def evaluate(
         return Outcome(float(np.mean((predicted - y) ** 2) / np.var(y)), float("nan"), cpu_s)
     right = np.clip(predicted[np.arange(len(y)), y], 1e-15, 1.0)
     wrong = predicted.argmax(axis=1) != y
-    return Outcome(float(wrong.mean()), float(-np.log(right).mean()), cpu_s)
+    areas = [roc_auc_score(y == k, predicted[:, k]) for k in np.unique(y)]
+    return Outcome(
+        float(wrong.mean()), float(-np.log(right).mean()), cpu_s, 1.0 - float(np.mean(areas))
+    )
 
 
 def run(options: argparse.Namespace) -> None:
@@ -152,10 +161,10 @@ def run(options: argparse.Namespace) -> None:
 def report(rows: Sequence[dict[str, str]], systems: Sequence[str]) -> str:
     """Tables of the sets that all systems have done: all of them, and the report half."""
     table = pd.DataFrame(rows)
-    for name in ("error", "log_loss"):
-        table[name] = table[name].astype(float)
+    for name in MEASURES:
+        table[name] = pd.to_numeric(table[name])
     table = table[table["system"].isin(systems)]
-    means = table.pivot_table(["error", "log_loss"], "set", "system", dropna=False)
+    means = table.pivot_table(list(MEASURES), "set", "system", dropna=False)
     counts = table.pivot_table("fold", "set", "system", aggfunc="count")
     whole = counts.reindex(columns=list(systems)).eq(N_FOLDS).all(axis=1)
     means = means[whole.reindex(means.index)]
@@ -165,10 +174,12 @@ def report(rows: Sequence[dict[str, str]], systems: Sequence[str]) -> str:
     for half, chosen in (("all sets", np.full(len(means), True)), ("report half", reported)):
         for kind, of_kind in (("classification", is_class), ("regression", ~is_class)):
             own = means[chosen & of_kind.to_numpy()]
-            measures = ["error", "log_loss"] if kind == "classification" else ["error"]
-            for measure in measures if len(own) else []:
-                title = f"{kind}, {half}, {measure}: {len(own)} sets"
-                parts.append(f"\n**{title}**\n\n{_compare(own[measure], kind, systems)}")
+            for measure in MEASURES if kind == "classification" else ("error",):
+                known = own[measure].dropna() if measure in own else own[:0]
+                if not len(known):
+                    continue
+                title = f"{kind}, {half}, {measure}: {len(known)} sets"
+                parts.append(f"\n**{title}**\n\n{_compare(known, kind, systems)}")
     return "\n".join(parts)
 
 
@@ -194,7 +205,7 @@ def _compare(values: pd.DataFrame, kind: str, systems: Sequence[str]) -> str:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--folder", type=Path, required=True, help="with uci, large, regression")
+    parser.add_argument("--folder", type=Path, required=True, help="with uci, large, regression, mixed")
     every = ",".join(SYSTEMS)
     parser.add_argument("--systems", type=_names, default=list(BOOSTING), help=f"of {every}")
     parser.add_argument("--sets", type=_names, default=["uci", "regression", "large"])
