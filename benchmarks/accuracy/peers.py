@@ -205,7 +205,7 @@ def _compare(values: pd.DataFrame, kind: str, systems: Sequence[str]) -> str:
 
 def parse() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
-    parser.add_argument("--folder", type=Path, required=True, help="with uci, large, regression, mixed")
+    parser.add_argument("--folder", type=Path, required=True, help="with uci, regression, …")
     every = ",".join(SYSTEMS)
     parser.add_argument("--systems", type=_names, default=list(BOOSTING), help=f"of {every}")
     parser.add_argument("--sets", type=_names, default=["uci", "regression", "large"])
