@@ -254,9 +254,9 @@ def peers_tests(session: nox.Session) -> None:
     """Run scikit-learn's tests of forests, boosting and isolation on Bevel's estimators.
 
     The tests are those of the installed scikit-learn. What they expect and Bevel does otherwise is
-    in `tests/peers/differences.py`.
+    in `tests/peers/differences.py`; what LightGBM and XGBoost do is tried too.
     """
-    session.install("--group", "test", ".")
+    session.install("--group", "test", ".", "lightgbm", "xgboost>=3")
     suites = (
         "sklearn.ensemble.tests.test_forest",
         "sklearn.ensemble.tests.test_iforest",
@@ -264,6 +264,7 @@ def peers_tests(session: nox.Session) -> None:
     )
     options = ("-c", "tests/peers/scikit_learn.ini", "--rootdir=.")
     session.run("pytest", *options, *suites, *session.posargs, env={"PYTHONPATH": "tests"})
+    session.run("pytest", "tests/peers")
 
 
 @nox.session

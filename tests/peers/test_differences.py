@@ -43,61 +43,60 @@ def test_the_tests_that_are_named_exist():
     assert [test for test in sorted(named) if f"def {test}(" not in source] == []
 
 
-def rows():
-    X = np.random.default_rng(0).normal(size=(40, 3))
-    return X, np.where(X[:, 0] > 0, "a", "b")
-
-
-def model(**parameters):
-    return ObliqueBoostingClassifier(max_iter=2, **parameters)
-
-
-class Mine(ObliqueBoostingClassifier):
-    def __init__(self, depth=2):
-        super().__init__(max_iter=2, max_depth=depth)
-        self.depth = depth
-
-
-def try_features(value):
-    X, y = rows()
-    X[3, 1] = value
-    model().fit(X, y)
-
-
-def try_nan_target():
-    X, _ = rows()
-    model().fit(X, np.where(X[:, 0] > 0, 1.0, np.nan))
-
-
-def try_other_columns():
-    X, y = rows()
-    model().fit(X, y).predict(X[:, :2])
-
-
-def try_second_fit():
-    X, y = rows()
-    assert model().fit(X, y).fit(X[:, :2], y).n_features_in_ == 2
-
-
-TRIALS = {
-    "subclass": lambda: Mine().fit(*rows()),
-    "nan": lambda: try_features(np.nan),
-    "infinity": lambda: try_features(np.inf),
-    "nan target": try_nan_target,
-    "labels": lambda: model().fit(*rows()).predict(rows()[0]),
-    "unknown": lambda: model(eta=0.1),
-    "eval_set": lambda: model().fit(*rows(), eval_set=[rows()]),
-    "columns": try_other_columns,
-    "no rows": lambda: model().fit(np.empty((0, 3)), []),
-    "refit": try_second_fit,
+X = np.random.default_rng(0).normal(size=(40, 3))
+CODES = (X[:, 0] > 0).astype(int)
+LABELS = np.where(CODES, "a", "b")
+FEW = {
+    "bevel": {"max_iter": 2},
+    "lightgbm": {"n_estimators": 2, "verbose": -1},
+    "xgboost": {"n_estimators": 2},
 }
 
 
+def classifier_of(library):
+    """The class of a library; the test is skipped without it."""
+    if library == "bevel":
+        return ObliqueBoostingClassifier
+    module = pytest.importorskip(library, reason=f"{library} is not installed; nox -s peers_tests")
+    return module.LGBMClassifier if library == "lightgbm" else module.XGBClassifier
+
+
+def subclass_of(kind, few):
+    class Mine(kind):
+        def __init__(self, depth=2):
+            super().__init__(max_depth=depth, **few)
+            self.depth = depth
+
+    return Mine()
+
+
+def with_value(value):
+    changed = X.copy()
+    changed[3, 1] = value
+    return changed
+
+
+TRIALS = {
+    "subclass": lambda kind, few: subclass_of(kind, few).fit(X, CODES),
+    "nan": lambda kind, few: kind(**few).fit(with_value(np.nan), CODES),
+    "infinity": lambda kind, few: kind(**few).fit(with_value(np.inf), CODES),
+    "nan target": lambda kind, few: kind(**few).fit(X, np.where(CODES, 1.0, np.nan)),
+    "labels": lambda kind, few: kind(**few).fit(X, LABELS).predict(X),
+    "unknown": lambda kind, few: kind(**few, steps=0.1).fit(X, CODES),
+    "eval_set": lambda kind, few: kind(**few).fit(X, CODES, eval_set=[(X, CODES)]),
+    "columns": lambda kind, few: kind(**few).fit(X, CODES).predict(X[:, :2]),
+    "no rows": lambda kind, few: kind(**few).fit(np.empty((0, 3)), []),
+    "refit": lambda kind, few: kind(**few).fit(X, CODES).fit(X[:, :2], CODES),
+}
+
+
+@pytest.mark.filterwarnings("default")  # of the other libraries
+@pytest.mark.parametrize("library", FEW)
 @pytest.mark.parametrize("behaviour", behaviours.BEHAVIOURS, ids=lambda each: each.key)
-def test_bevel_does_what_the_table_says(behaviour):
-    trial = TRIALS[behaviour.key]
-    if behaviour.bevel == behaviours.ACCEPTS:
-        trial()
+def test_libraries_do_what_the_table_says(behaviour, library):
+    kind, few, trial = classifier_of(library), FEW[library], TRIALS[behaviour.key]
+    if getattr(behaviour, library) == behaviours.ACCEPTS:
+        trial(kind, few)
         return
-    with pytest.raises((TypeError, ValueError)):
-        trial()
+    with pytest.raises((TypeError, ValueError)):  # those of XGBoost are ValueErrors
+        trial(kind, few)
