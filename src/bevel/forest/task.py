@@ -67,6 +67,8 @@ class Task:
         Name of what `predict` returns, in the middle of a sentence.
     error_name : str
         Name of the mean loss of predictions.
+    loss_name : str
+        Short name of the mean loss, as on an axis of a figure.
     mean_of_leaves : str
         Description of the mean of the leaf values of a row.
     """
@@ -76,6 +78,7 @@ class Task:
     model: ClassVar[str]
     output_name: ClassVar[str] = "prediction"
     error_name: ClassVar[str] = "mean squared error"
+    loss_name: ClassVar[str] = "mean squared error"
     mean_of_leaves: ClassVar[str] = "the predicted value"
 
     @property
@@ -102,6 +105,9 @@ class Task:
     def attributes(self) -> dict[str, Any]:
         """Fitted attributes of an estimator that tell its classes."""
         return {}
+
+    def check_has_target(self, caller: str) -> None:
+        """Raise TypeError if there is no target, which `caller` needs."""
 
     # Targets: of the training rows, given again, and of other rows.
 
@@ -202,6 +208,7 @@ class Classification(Task):
     noun = "probability"
     model = "a classifier"
     error_name = "classification error"
+    loss_name = "error"
 
     labels: Array
 
@@ -548,6 +555,13 @@ class Isolation(Task):
 
     n_samples: int
     offset: float
+
+    def check_has_target(self, caller: str) -> None:
+        raise TypeError(
+            f"{caller} needs a forest that was fitted to a target; got ObliqueIsolationForest, "
+            "whose splits are random. Use score_samples, proximity, principal_coordinates or "
+            "nearest_rows, or fit an ObliqueForestClassifier to its predict(X)."
+        )
 
     def check_leaves(self, forest: FlatForest) -> None:
         """Raise ValueError for path lengths below zero."""
