@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -61,14 +61,63 @@ __all__ = [
     "NumberWords",
     "OneTargetWords",
     "RiskWords",
+    "ScoredRows",
     "TaskWords",
     "family_rows",
+    "scored_rows",
     "words_of",
     "words_of_model",
 ]
 
 Z = float(norm.ppf(0.975))
 MAX_CONFUSIONS, MAX_WRONG = 20, 10
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows with their targets and predictions.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_rows,)
+        Positions of the true classes, or true values.
+    seen : ndarray of shape (n_rows, n_classes) or (n_rows,)
+        Predicted probabilities, or values.
+    classes : ndarray or None
+        Labels of the classes.
+    target : str
+        Name of the target; empty if it is not known.
+    by : str
+        Which trees predict, such as "out-of-bag"; empty if all of them do.
+    names : mapping of str to list
+        Columns that name the rows.
+    """
+
+    y: npt.NDArray[Any]
+    seen: Floats
+    classes: npt.NDArray[Any] | None
+    target: str
+    by: str
+    names: Mapping[str, Sequence[object]] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes as text."""
+        return [] if self.classes is None else [str(label) for label in self.classes]
+
+    def name(self, place: int) -> list[object]:
+        """What a row is called."""
+        return [column[place] for column in self.names.values()]
+
+
+def scored_rows(rows: LabelledRows, predictions: Floats, by: str) -> ScoredRows:
+    """The rows of a file that have a prediction; they are called by their numbers in the file."""
+    known = rows.task.known(rows, predictions)
+    numbers = np.arange(1, len(rows.X) + 1) if rows.number is None else rows.number
+    names = {"row": numbers[known].tolist()}
+    names |= {name: [str(word) for word in words[known]] for name, words in rows.ids.items()}
+    y, seen = rows.task.coded(rows)[known], predictions[known]
+    return ScoredRows(y, seen, rows.classes, rows.target, by, names)
 
 
 @dataclass(frozen=True)
@@ -274,15 +323,15 @@ class OneTargetWords(TaskWords):
         """Quality of the predictions, and their figure."""
         if found.truth is None or not set(self.scores_of_quality) <= set(found.scores):
             return "", ""
-        y, seen = self.truth_and_predictions(found)
-        return (
-            self.quality(found.scores, by or "on these rows", y, found.target),
-            self.first_picture(found.truth, seen, found.classes, found.target, by),
-        )
+        truth, seen = found.truth, self.seen(found)
+        rows = ScoredRows(truth, seen, found.classes, found.target, by)
+        y = truth if found.classes is None else found.classes[truth]
+        quality = self.quality(found.scores, by or "on these rows", y, found.target)
+        return quality, self.first_picture(rows)
 
-    def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
-        """Targets and predictions of the rows of an explanation."""
-        raise NotImplementedError
+    def seen(self, found: Explanation) -> Floats:
+        """Predictions of the rows of an explanation."""
+        return np.asarray(found.predicted)
 
     def printed(self, losses: Floats) -> Floats:
         """Losses with the digits that are printed."""
@@ -300,26 +349,15 @@ class OneTargetWords(TaskWords):
         """Remark on the scores; empty if there is none."""
         return ""
 
-    def first_picture(
-        self, y: npt.NDArray[Any], seen: Floats, classes: Any, target: str, by: str
-    ) -> str:
+    def first_picture(self, rows: ScoredRows) -> str:
         """The most informative figure of targets and predictions."""
         raise NotImplementedError
 
-    def predictions(
-        self, data: LabelledRows, y: npt.NDArray[Any], seen: Floats, by: str, curve: Sequence[str]
-    ) -> str:
+    def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Figures of the predictions, and the curve of the number of trees."""
         raise NotImplementedError
 
-    def mistakes(
-        self,
-        data: LabelledRows,
-        known: npt.NDArray[np.intp],
-        y: npt.NDArray[Any],
-        seen: Floats,
-        by: str,
-    ) -> str:
+    def mistakes(self, rows: ScoredRows) -> str:
         """The rows with the worst predictions."""
         raise NotImplementedError
 
@@ -364,12 +402,6 @@ class ClassWords(OneTargetWords):
         """Labels of the classes of an explained model."""
         return np.asarray(found.classes)
 
-    def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
-        """Labels and probabilities."""
-        assert found.truth is not None
-        assert found.predicted is not None
-        return self.labels(found)[found.truth], found.predicted
-
     def printed(self, losses: Floats) -> Floats:
         """Errors in points with one decimal."""
         return np.round(losses, 3)
@@ -389,25 +421,20 @@ class ClassWords(OneTargetWords):
         known = data.task.known(data, predictions)
         return zero_probability_note(data.task.coded(data)[known], predictions[known])
 
-    def first_picture(
-        self, y: npt.NDArray[Any], seen: Floats, classes: Any, target: str, by: str
-    ) -> str:
+    def first_picture(self, rows: ScoredRows) -> str:
         """The confusion matrix, or ROC curves of many classes."""
-        labels = [str(label) for label in classes]
-        if len(labels) > MAX_CLASSES_DRAWN:
-            what = _of("ROC, one class against the rest", by)
-            return figure(draw_roc(y, seen, labels), f"{what}.")
+        of = f", {rows.by}" if rows.by else ""
+        if len(rows.labels) > MAX_CLASSES_DRAWN:
+            drawn = draw_roc(rows.y, rows.seen, rows.labels)
+            return figure(drawn, f"ROC, one class against the rest{of}.")
         return figure(
-            draw_confusion(_counts(y, seen), labels, target),
-            f"{_of('Confusion matrix', by)}; shades are shares of the true class.",
+            draw_confusion(_counts(rows), rows.labels, rows.target),
+            f"Confusion matrix{of}; shades are shares of the true class.",
         )
 
-    def predictions(
-        self, data: LabelledRows, y: npt.NDArray[Any], seen: Floats, by: str, curve: Sequence[str]
-    ) -> str:
+    def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Calibration and ROC."""
-        labels = [str(label) for label in data.classes]
-        name = data.target
+        y, seen, labels, name, by = rows.y, rows.seen, rows.labels, rows.target, rows.by
         target = name if len(name) <= LONGEST_TARGET else f"{name[: LONGEST_TARGET - 1]}…"
         calibration = figure(
             draw_calibration(y, seen, [class_words(each, target) for each in labels]),
@@ -419,32 +446,25 @@ class ClassWords(OneTargetWords):
         area = (
             "one class against the rest"
             if len(labels) > 2
-            else f"of {class_words(labels[1], data.target)}"
+            else f"of {class_words(labels[1], name)}"
         )
         roc = figure(draw_roc(y, seen, labels), f"ROC, {area}, {by}.")
         return figures(calibration, roc, *curve, small=True)
 
-    def mistakes(
-        self,
-        data: LabelledRows,
-        known: npt.NDArray[np.intp],
-        y: npt.NDArray[Any],
-        seen: Floats,
-        by: str,
-    ) -> str:
+    def mistakes(self, rows: ScoredRows) -> str:
         """The wrong rows whose true classes have the smallest probabilities."""
-        labels = [str(label) for label in data.classes]
+        y, seen, labels, by = rows.y, rows.seen, rows.labels, rows.by
         given, predicted = seen[np.arange(len(y)), y], seen.argmax(axis=1)
         wrong = np.flatnonzero(predicted != y)
-        confusions = ""
-        if len(labels) > MAX_CLASSES_DRAWN:
-            confusions = _confusions(_counts(y, seen), labels)
         if len(wrong) == 0:
             return paragraph(f"None: every row is predicted correctly, {by}.")
+        confusions = ""
+        if len(labels) > MAX_CLASSES_DRAWN:
+            confusions = _confusions(_counts(rows), labels)
         worst = wrong[np.argsort(given[wrong], kind="stable")][:MAX_WRONG]
-        rows = [
+        lines = [
             [
-                *_row_names(data, int(known[place])),
+                *rows.name(place),
                 labels[y[place]],
                 labels[predicted[place]],
                 TableCell(f"{100 * seen[place, predicted[place]]:.0f} %"),
@@ -457,9 +477,9 @@ class ClassWords(OneTargetWords):
             f"{len(wrong):,} of {len(y):,} rows are predicted wrongly, {by}; these are {shown}. A "
             "row whose true class has a probability near 0 may be mislabelled."
         )
-        header = ["row", *data.ids, "true", "predicted", "probability", "of true class"]
+        header = [*rows.names, "true", "predicted", "probability", "of true class"]
         n = len(header)
-        return paragraph(text) + confusions + table(header, rows, numeric={0, n - 2, n - 1})
+        return paragraph(text) + confusions + table(header, lines, numeric={0, n - 2, n - 1})
 
     def target_table(self, data: LabelledRows) -> str:
         """Rows of each class."""
@@ -546,11 +566,9 @@ class NumberWords(OneTargetWords):
             f"mean by {number(plain)}."
         )
 
-    def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
-        """True and predicted values."""
-        assert found.truth is not None
-        assert found.predicted is not None
-        return found.truth, found.predicted[:, 0]
+    def seen(self, found: Explanation) -> Floats:
+        """Predicted values."""
+        return super().seen(found)[:, 0]
 
     def rise(self, estimate: Estimate) -> str:
         """Rise of the squared error."""
@@ -562,39 +580,29 @@ class NumberWords(OneTargetWords):
         """Squared errors."""
         return number(error), number(float(f"{spread:.2g}"))
 
-    def first_picture(
-        self, y: npt.NDArray[Any], seen: Floats, _classes: Any, target: str, by: str
-    ) -> str:
+    def first_picture(self, rows: ScoredRows) -> str:
         """True against predicted values."""
         return figure(
-            draw_predicted(y, seen, target),
-            f"True values against {f'{by} ' if by else ''}predictions; on the dashed line they "
-            "agree.",
+            draw_predicted(rows.y, rows.seen, rows.target),
+            f"True values against {f'{rows.by} ' if rows.by else ''}predictions; on the dashed "
+            "line they agree.",
         )
 
-    def predictions(
-        self, _data: LabelledRows, y: npt.NDArray[Any], seen: Floats, by: str, curve: Sequence[str]
-    ) -> str:
+    def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Residuals."""
         residuals = figure(
-            draw_residuals(y, seen),
-            f"Residuals of {by} predictions; the line joins the means of ten groups of rows.",
+            draw_residuals(rows.y, rows.seen),
+            f"Residuals of {rows.by} predictions; the line joins the means of ten groups of rows.",
         )
         return figures(residuals, *curve, small=True)
 
-    def mistakes(
-        self,
-        data: LabelledRows,
-        known: npt.NDArray[np.intp],
-        y: npt.NDArray[Any],
-        seen: Floats,
-        by: str,
-    ) -> str:
+    def mistakes(self, rows: ScoredRows) -> str:
         """The rows of the largest residuals."""
+        y, seen = rows.y, rows.seen
         worst = np.argsort(-np.abs(y - seen), kind="stable")[:MAX_WRONG]
-        rows = [
+        lines = [
             [
-                *_row_names(data, int(known[place])),
+                *rows.name(place),
                 *(
                     TableCell(number(each), float(each))
                     for each in (y[place], seen[place], y[place] - seen[place])
@@ -602,10 +610,10 @@ class NumberWords(OneTargetWords):
             ]
             for place in worst
         ]
-        text = f"The rows whose {by} predictions are farthest from the truth."
-        header = ["row", *data.ids, "true", "predicted", "difference"]
+        text = f"The rows whose {rows.by} predictions are farthest from the truth."
+        header = [*rows.names, "true", "predicted", "difference"]
         n = len(header)
-        return paragraph(text) + table(header, rows, numeric={0, n - 3, n - 2, n - 1})
+        return paragraph(text) + table(header, lines, numeric={0, n - 3, n - 2, n - 1})
 
     def target_lines(self, data: LabelledRows, n_missing: int) -> dict[str, object]:
         """The task, and the range of the target."""
@@ -738,19 +746,10 @@ def family_rows(
     return head, rows
 
 
-def _of(what: str, by: str) -> str:
-    return f"{what}, {by}" if by else what
-
-
-def _row_names(data: LabelledRows, place: int) -> list[object]:
-    """Number of a row in the file, and the values of its identifier columns."""
-    row = place + 1 if data.number is None else int(data.number[place])
-    return [row, *(str(column[place]) for column in data.ids.values())]
-
-
-def _counts(y: npt.NDArray[np.int64], seen: Floats) -> npt.NDArray[np.int64]:
-    counts = np.zeros((seen.shape[1], seen.shape[1]), dtype=np.int64)
-    np.add.at(counts, (y, seen.argmax(axis=1)), 1)
+def _counts(rows: ScoredRows) -> npt.NDArray[np.int64]:
+    """Rows of each true and predicted class."""
+    counts = np.zeros((rows.seen.shape[1], rows.seen.shape[1]), dtype=np.int64)
+    np.add.at(counts, (rows.y, rows.seen.argmax(axis=1)), 1)
     return counts
 
 
