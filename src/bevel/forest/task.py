@@ -40,7 +40,13 @@ __all__ = [
     "average_path_length",
     "called",
     "check_curves",
+    "task_of",
 ]
+
+
+def task_of(classes: Array | None) -> Task:
+    """The task of one target: of these classes, or of numbers."""
+    return Regression() if classes is None else Classification(classes)
 
 
 def called(label: str) -> str:
@@ -97,6 +103,11 @@ class Task:
         return 1
 
     @property
+    def output_classes(self) -> Ints32 | None:
+        """Number of classes of each of several outputs, 0 in regression; None of one output."""
+        return None
+
+    @property
     def common_output(self) -> str | None:
         """Name of the one number that all effects refer to; None with three classes or more."""
         return self.output_name
@@ -118,6 +129,10 @@ class Task:
     def read_new(self, y: Any, n_rows: int) -> Target:
         """Target of rows that were not in the fit: some classes may be absent, none may be new."""
         return self.read_again(y, n_rows)
+
+    def within_outputs(self, target: Array) -> Array:
+        """Targets of training, with the classes of each output numbered by themselves."""
+        return target
 
     def labels_of(self, target: Array) -> Array:
         """Targets as the user gives them."""
@@ -376,6 +391,9 @@ class SeveralOutputs(Task):
             required = f"from 0 to {len(self) - 1}"
             raise wrong_value("output", required, int(which), "See output_names_.")
         return int(which) % len(self)
+
+    def within_outputs(self, target: Array) -> Array:
+        return target if self.labels is None else np.asarray(target - self.bounds[:-1])
 
     def labels_of(self, target: Array) -> Array:
         """Targets of all outputs; classes are given by position, counted within the output.
