@@ -17,7 +17,7 @@ import bevel
 from bevel import estimators
 from bevel.analysis import ProximityImputer
 from bevel.estimators import _base
-from bevel.estimators._base import DOCUMENTATION, LinksToDocuments, published_at
+from bevel.estimators._base import DOCUMENTATION, DocumentationLink, published_at
 
 ROOT = Path(__file__).parents[2]
 DOCUMENT = ROOT / "docs" / "reference" / "estimators.md"
@@ -34,16 +34,16 @@ def html_of(kind):
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_estimator_links_to_its_section_where_the_documents_are_published(kind, monkeypatch):
-    monkeypatch.setattr(LinksToDocuments, "_doc_link_module", "bevel")
+    monkeypatch.setattr(DocumentationLink, "_doc_link_module", "bevel")
     template = f"{ADDRESS}/reference/estimators.html#{{section}}"
-    monkeypatch.setattr(LinksToDocuments, "_doc_link_template", template)
+    monkeypatch.setattr(DocumentationLink, "_doc_link_template", template)
     assert f"{ADDRESS}/reference/estimators.html#{kind.__name__.lower()}" in html_of(kind)
     assert f"\n## {kind.__name__}\n" in DOCUMENT.read_text("utf-8")
 
 
 @pytest.mark.parametrize("kind", CLASSES)
 def test_estimator_shows_no_link_while_nothing_is_published(kind, monkeypatch):
-    monkeypatch.setattr(LinksToDocuments, "_doc_link_module", "")
+    monkeypatch.setattr(DocumentationLink, "_doc_link_module", "")
     html = html_of(kind)
     assert "estimators.html" not in html
     assert "Documentation for" not in html
@@ -52,7 +52,7 @@ def test_estimator_shows_no_link_while_nothing_is_published(kind, monkeypatch):
 def test_address_is_the_one_of_the_distribution():
     assert published_at(()) == ""
     assert published_at(["Source, https://a.org", f"Documentation, {ADDRESS}/"]) == ADDRESS
-    assert LinksToDocuments._doc_link_module == ("bevel" if DOCUMENTATION else "")
+    assert DocumentationLink._doc_link_module == ("bevel" if DOCUMENTATION else "")
 
 
 def settings_of_the_site():
@@ -72,9 +72,9 @@ def test_site_and_its_files_have_the_address_of_the_distribution(monkeypatch):
 
 CONF_OF_A_SMALL_SITE = f"""
 import runpy
-from bevel.estimators import _doc_link
+from bevel.estimators import _base
 
-_doc_link.DOCUMENTATION = "{ADDRESS}"
+_base.DOCUMENTATION = "{ADDRESS}"
 globals().update(runpy.run_path({str(ROOT / "docs" / "conf.py")!r}))
 extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_sitemap"]
 html_theme, html_theme_options, html_static_path, html_css_files = "basic", {{}}, [], []

@@ -244,8 +244,8 @@ read = lambda: forest.fit(scan(rows, target=target))
 interrupted("scan", ArraySource, "batches", read)
 table = lambda: scan(np.tile(X, (30, 1)), target=target[:120_000], block_rows=30_000)
 interrupted("rows_of_blocks", _core, "grow_block_subtree", lambda: forest.fit(table()))
-from bevel.training.blocks import growing
-growing.rows_to_gather = lambda *_: 500  # as of a much larger table
+from bevel.training import blocks
+blocks.rows_to_gather = lambda *_: 500  # as of a much larger table
 interrupted("blocks", _core, "add_block_histograms", lambda: forest.fit(table()))
 """
 

@@ -3,8 +3,8 @@
 A fit prepares the rows, grows trees, and completes the forest by what depends on all of them. It
 does so through `Rows`, whose implementations say what these steps mean in one place: in the memory
 of this process (`RowsInMemory`), in blocks (`bevel.training.blocks.RowsInBlocks`), or at the
-workers of a cluster (`bevel.dask.replicated.RowsAtWorkers`). The forest does not depend on the
-place.
+workers of a cluster (`bevel.dask.replicated.RowsAtWorkers`). Rows at workers give the forest of the
+same rows in memory; blocks give one forest for any division of the rows into blocks.
 """
 
 from __future__ import annotations
@@ -62,17 +62,20 @@ from bevel.training.targets import TargetKind
 from bevel.training.trainer import TrainingTarget, train
 
 __all__ = [
+    "EarlierTrees",
     "FitRequest",
     "FitResult",
     "PreparedFit",
     "ProgressFor",
     "Rows",
     "RowsInMemory",
+    "TreePlan",
     "assemble",
     "fit_forest",
     "needs_out_of_bag",
     "prepare",
     "scale_for",
+    "score_out_of_bag",
     "shape_of",
     "use_out_of_bag",
 ]
@@ -361,7 +364,8 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
-    first, shares = _share_out(rows, n_trees, progress_for)
+    first = _first_trees(rows, progress_for)
+    shares = _share_out(rows, first, n_trees)
     numbers = shares.missing
     if first is not None and len(numbers) == 0:
         return rows.complete(first, shares)
@@ -370,21 +374,26 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     return rows.complete(rows.join(first, grown, numbers), shares)
 
 
-def _share_out(
-    rows: Rows[Trees], n_trees: int, progress_for: ProgressFor
-) -> tuple[Trees | None, TreeShares]:
-    """The trees that are there already, and what the others are to be."""
-    plan, earlier = rows.plan, rows.earlier
-    if earlier is not None:
-        return earlier.trees, _share_further(plan, earlier, n_trees)
-    if plan is None:
-        return None, TreeShares(np.zeros(n_trees, np.int32), np.arange(n_trees))
-    of_micro = plan.of_micro_trees(rows.n_rows)
+def _first_trees(rows: Rows[Trees], progress_for: ProgressFor) -> Trees | None:
+    """The trees that are there before the others are shared out: earlier ones, or micro-forests."""
+    if rows.earlier is not None:
+        return rows.earlier.trees
+    if rows.plan is None:
+        return None
+    of_micro = rows.plan.of_micro_trees(rows.n_rows)
     if len(of_micro) == 0:
-        return None, rows.share(None)
-    progress = progress_for(range(len(of_micro)), plan.label)
-    micro = rows.grow(np.arange(len(of_micro)), of_micro, None, progress)
-    return micro, rows.share(micro)
+        return None
+    progress = progress_for(range(len(of_micro)), rows.plan.label)
+    return rows.grow(np.arange(len(of_micro)), of_micro, None, progress)
+
+
+def _share_out(rows: Rows[Trees], first: Trees | None, n_trees: int) -> TreeShares:
+    """What the trees are to be."""
+    if rows.earlier is not None:
+        return _share_further(rows.plan, rows.earlier, n_trees)
+    if rows.plan is None:
+        return TreeShares(np.zeros(n_trees, np.int32), np.arange(n_trees))
+    return rows.share(first)
 
 
 def _share_further(plan: TreePlan | None, earlier: EarlierTrees[Any], n_trees: int) -> TreeShares:
@@ -412,7 +421,6 @@ def assemble(
     task: Task,
     bags: Bags | None,
     shares: TreeShares,
-    targets: LeafTargets | None = None,
 ) -> FittedForest:
     """The fitted forest, before its probabilities are calibrated."""
     return FittedForest(
@@ -429,7 +437,6 @@ def assemble(
             rotations=shares.rotations,
             families=shares.families,
         ),
-        targets=targets,
     )
 
 
