@@ -11,7 +11,15 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from bevel._types import Floats
-from bevel.analysis.results import Effect, ErrorImportance, Importance, ShapleyValues
+from bevel.analysis.results import (
+    Effect,
+    ErrorImportance,
+    Importance,
+    RuleSet,
+    ShapleyValues,
+    TopRules,
+)
+from bevel.analysis.rules.rule_set import Rule
 from bevel.errors import join_names
 from bevel.report.drawings import (
     LONGEST_TARGET,
@@ -71,6 +79,8 @@ __all__ = [
 
 Z = float(norm.ppf(0.975))
 MAX_CONFUSIONS, MAX_WRONG = 20, 10
+MAX_ON_A_LINE = 16  # characters of a numeric class label
+NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
 
 
 @dataclass(frozen=True, eq=False)
@@ -168,6 +178,8 @@ class TaskWords:
         How new rows are predicted: lines of Python, arguments of `bevel predict`, and remarks.
     gains : str
         Verb for what splits do to the quantity that they are chosen by.
+    precision_name : str
+        Statistic of the rows of a rule in JSON.
     leaves_hold : str
         Remark on the leaves of a small tree that imitates the model; or empty.
     """
@@ -178,6 +190,7 @@ class TaskWords:
     what: ClassVar[str] = "Predicted"
     gains: ClassVar[str] = "remove"
     leaves_hold: ClassVar[str] = ""
+    precision_name: ClassVar[str] = "spread"
     measures: ClassVar[dict[str, str]] = {
         "gini": "The share of the {removed} that splits on a feature remove, alone or in a "
         "combination. It is of the training rows, and favours columns with many values.",
@@ -233,6 +246,10 @@ class TaskWords:
         """Table of the target in the data sheet; empty if there is none."""
         return ""
 
+    def fidelity(self, share: str) -> str:
+        """How well a small tree imitates the model."""
+        return f"it explains {share} of the variance of the {self.noun}'s predictions on other rows"
+
     # Words on single outputs of an explanation.
 
     def output(self, _found: Explanation) -> str:
@@ -282,7 +299,8 @@ class OneTargetWords(TaskWords):
     """What pages say of a target of classes or numbers."""
 
     scores_of_quality: ClassVar[tuple[str, ...]]
-    error_name: ClassVar[str]
+    error_name: ClassVar[str]  # of the families of directions
+    out_of_bag: ClassVar[str]  # statistics of rules on other rows
     use_note = "; the target may be missing. The command reads a file as this page's was read."
 
     def quality(
@@ -377,6 +395,8 @@ class ClassWords(OneTargetWords):
 
     scores_of_quality = ("error",)
     error_name = "out-of-bag error"
+    precision_name = "purity"
+    out_of_bag = "Out of bag: the same share among the rows that a rule's tree was not grown on."
     use_in_python = ("print(model.predict_proba(rows))",)
     use_of_command = " --proba --out predictions.csv"
 
@@ -539,6 +559,27 @@ class ClassWords(OneTargetWords):
         """Nothing: the probability says it."""
         return ""
 
+    def fidelity(self, share: str) -> str:
+        """How often a small tree agrees with the model."""
+        return f"it predicts the same class in {share} of other rows"
+
+    def all_rows(self, _groups: RuleSet) -> str:
+        """Nothing: shares of classes are in the data sheet."""
+        return ""
+
+    def statistic(self, value: float) -> str:
+        """A share of the rows of a rule."""
+        return f"{100 * value:.0f}{NARROW}%"
+
+    def short_rule(self, rule: Rule, target: str) -> TableCell:
+        """Class of a short rule, and the share of its rows that have it."""
+        return TableCell(_called(rule.prediction, target), below=self.statistic(rule.precision))
+
+    def top_rule(self, rules: TopRules, place: int, target: str) -> TableCell:
+        """Class of a rule, and the share of its rows that have it."""
+        below = self.statistic(float(rules.purity[place]))
+        return TableCell(_called(rules.prediction[place], target), below=below)
+
     def rises(self, found: Explanation) -> str:
         """The probability of a class."""
         return self.output(found) or "probability of the named class"
@@ -549,6 +590,7 @@ class NumberWords(OneTargetWords):
 
     scores_of_quality = ("R²", "mean absolute error")
     error_name = "out-of-bag squared error"
+    out_of_bag = "Out of bag: the mean of the rows that a rule's tree was not grown on."
     use_in_python = ("print(model.predict(rows))",)
     use_of_command = " --out predictions.csv"
 
@@ -621,6 +663,23 @@ class NumberWords(OneTargetWords):
         return super().target_lines(data, n_missing) | {
             "target": f"{data.target}, {number(low)} to {number(high)}, median {number(middle)}"
         }
+
+    def all_rows(self, groups: RuleSet) -> str:
+        """The target of all rows, which rules are compared with."""
+        return f" All rows: {groups.typical}."
+
+    def statistic(self, value: float) -> str:
+        """A mean of the rows of a rule."""
+        return number(float(f"{value:.4g}"))
+
+    def short_rule(self, rule: Rule, _target: str) -> TableCell:
+        """Value of a short rule, and the spread of its rows."""
+        spread = number(float(f"{rule.precision:.2g}"))
+        return TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
+
+    def top_rule(self, rules: TopRules, place: int, _target: str) -> TableCell:
+        """Value of a rule, and the spread of its rows."""
+        return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
 
     def predicts(self, _model: Any) -> str:
         """A number."""
@@ -744,6 +803,16 @@ def family_rows(
         share = f"{100 * each['weight']:.0f} %"
         rows.append((each["family"], *errors, share, f"{each['n_trees']:,}"))
     return head, rows
+
+
+def _called(label: object, target: str) -> str:
+    """Name of a class, with a number kept on the line of the word before it."""
+    words = class_words(label, target)
+    if words == str(label):
+        return words
+    if len(words) <= MAX_ON_A_LINE:
+        return words.replace(" ", NO_BREAK)
+    return f"{words.removesuffix(f' {label}')}{NO_BREAK}{label}"
 
 
 def _counts(rows: ScoredRows) -> npt.NDArray[np.int64]:
