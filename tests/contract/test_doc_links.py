@@ -72,9 +72,9 @@ def test_site_and_its_files_have_the_address_of_the_distribution(monkeypatch):
 
 CONF_OF_A_SMALL_SITE = f"""
 import runpy
-from bevel.estimators import _doc_link
+from bevel.estimators import _base
 
-_doc_link.DOCUMENTATION = "{ADDRESS}"
+_base.DOCUMENTATION = "{ADDRESS}"
 globals().update(runpy.run_path({str(ROOT / "docs" / "conf.py")!r}))
 extensions = ["sphinx.ext.autodoc", "myst_parser", "sphinx_sitemap"]
 html_theme, html_theme_options, html_static_path, html_css_files = "basic", {{}}, [], []

@@ -247,6 +247,7 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
     """Directions, rules and the tree; empty for a slim forest."""
     if found.directions is None or found.tree is None:
         return {}
+    precision = words_of_model(found.model).precision_name
     best = found.directions.top(MAX_LINES)
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
     return {
@@ -255,23 +256,22 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
         ],
         "n_directions": len(found.directions),
         "combined_share": combined_share(found.directions),
-        "rules": None if found.rules is None else _rules(found.rules),
-        "short_rules": _short_rules(found.groups),
+        "rules": None if found.rules is None else _rules(found.rules, precision),
+        "short_rules": _short_rules(found.groups, precision),
         "short_rules_imitate": _imitation(found.groups),
         "tree": {"explained": found.tree_explains, **found.tree.to_dict()},
     }
 
 
-def _rules(rules: TopRules) -> list[dict[str, Any]]:
+def _rules(rules: TopRules, precision: str) -> list[dict[str, Any]]:
     estimates = [None if each != each else each for each in rules.out_of_bag.tolist()]
     figures = (rules.purity, estimates, rules.n_rows, rules.coverage, rules.explained)
     listed = zip(rules.rules, rules.prediction, *figures, strict=True)
-    spread = "purity" if rules.is_classifier else "spread"
-    names = ("rule", "prediction", spread, "out_of_bag", "n_rows", "coverage", "explained")
+    names = ("rule", "prediction", precision, "out_of_bag", "n_rows", "coverage", "explained")
     return [dict(zip(names, each, strict=True)) for each in listed]
 
 
-def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
+def _short_rules(groups: RuleSet | None, precision: str) -> list[dict[str, Any]] | None:
     """Rules of different groups, as on the page."""
     if groups is None:
         return None
@@ -279,7 +279,7 @@ def _short_rules(groups: RuleSet | None) -> list[dict[str, Any]] | None:
         {
             "rule": rule.text,
             "prediction": rule.prediction,
-            "purity" if groups.is_classifier else "spread": rule.precision,
+            precision: rule.precision,
             "out_of_bag": None if rule.out_of_bag != rule.out_of_bag else rule.out_of_bag,
             "n_rows": rule.n_rows,
             "coverage": rule.coverage,

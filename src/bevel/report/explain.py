@@ -25,7 +25,7 @@ from bevel.analysis.rules.rule_set import RULE_NOTES
 from bevel.errors import shorten
 from bevel.plots.canvas import detached
 from bevel.report.data_sheet import family_table
-from bevel.report.headline import class_words, interval, number, score
+from bevel.report.headline import interval, number, score
 from bevel.report.page import (
     PageSection,
     TableCell,
@@ -195,13 +195,7 @@ def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
 
 # An explanation as sections of a page.
 
-MAX_ON_A_LINE = 16  # characters of a numeric class label
 RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
-NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
-OUT_OF_BAG = {
-    True: "Out of bag: the same share among the rows that a rule's tree was not grown on.",
-    False: "Out of bag: the mean of the rows that a rule's tree was not grown on.",
-}
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -339,53 +333,39 @@ def _decisions(found: Explanation) -> str:
 
 def _groups(found: Explanation, groups: RuleSet) -> str:
     """Table of short rules, each for different rows."""
+    words = _words(found)
     text = (
         f"{len(groups)} short rules describe different groups, "
         f"{100 * groups.covered:.0f} % of the rows in all; % new: rows that no rule above covers."
     )
-    if not groups.is_classifier:
-        text += f" All rows: {groups.typical}."
+    text += words.all_rows(groups)
     has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
     if has_estimate:
-        text += f" {OUT_OF_BAG[groups.is_classifier]}"
+        text += f" {words.out_of_bag}"
     header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
     rows = []
     for rule in groups.rules:
-        if groups.is_classifier:
-            below = f"{100 * rule.precision:.0f}{NARROW}%"
-            then = TableCell(_called(rule.prediction, found.target), below=below)
-        else:
-            spread = number(float(f"{rule.precision:.2g}"))
-            then = TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
-        estimate = _estimate(rule.out_of_bag, groups.is_classifier)
+        then, estimate = words.short_rule(rule, found.target), _estimate(words, rule.out_of_bag)
         shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
         rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
     notes = paragraph(" ".join((*groups.of_the_forest(), *_figures(found))), kind="note")
     return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
 
 
-def _estimate(value: float, is_classifier: bool) -> TableCell:
+def _estimate(words: Any, value: float) -> TableCell:
     """An out-of-bag statistic of a rule; empty if it is not known."""
-    if value != value:
-        return TableCell("")
-    if is_classifier:
-        return TableCell(f"{100 * value:.0f}{NARROW}%", value)
-    return TableCell(number(float(f"{value:.4g}")), value)
+    return TableCell("") if value != value else TableCell(words.statistic(value), value)
 
 
 def _surrogate(found: Explanation) -> str:
     """The surrogate tree, with its fidelity."""
-    tree, noun = found.surrogate, _words(found).noun
+    tree, words = found.surrogate, _words(found)
+    noun = words.noun
     if tree.n_leaves < 2:
         return paragraph(f"No small tree imitates the {noun} better than a constant.")
     share = f"{100 * tree.fidelity:.0f} %"
-    agreement = (
-        f"it predicts the same class in {share} of other rows"
-        if tree.is_classifier
-        else f"it explains {share} of the variance of the {noun}'s predictions on other rows"
-    )
-    text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
-    text += _words(found).leaves_hold
+    text = f"In short: this small tree of single features imitates the {noun}; "
+    text += f"{words.fidelity(share)}.{words.leaves_hold}"
     _, *lines, _ = str(tree).split("\n")
     rules = "" if found.survival is None else risk_rules_table(found.survival)
     return paragraph(text) + code("\n".join(lines), is_drawing=True) + rules
@@ -409,7 +389,7 @@ def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
 def _rules(found: Explanation, rules: TopRules) -> str:
     if len(rules) == 0:
         return paragraph("No rule of up to three conditions separates the rows.")
-    noun = _words(found).noun
+    words, noun = _words(found), _words(found).noun
     by = "the target" if found.has_target else f"the {noun}'s predictions"
     text = (
         f"Rules of up to three conditions, from all trees, that explain most of the variance of "
@@ -417,11 +397,11 @@ def _rules(found: Explanation, rules: TopRules) -> str:
     )
     has_estimate = bool(np.isfinite(rules.out_of_bag).any())
     if has_estimate:
-        text += f" {OUT_OF_BAG[rules.is_classifier]}"
-    estimates = [_estimate(float(each), rules.is_classifier) for each in rules.out_of_bag]
+        text += f" {words.out_of_bag}"
+    estimates = [_estimate(words, float(each)) for each in rules.out_of_bag]
     rows = [
         [
-            _rule_prediction(rules, place, found.target),
+            words.top_rule(rules, place, found.target),
             rule,
             *([estimates[place]] if has_estimate else []),
             int(rules.n_rows[place]),
@@ -441,26 +421,6 @@ def _rules(found: Explanation, rules: TopRules) -> str:
 def _figures(found: Explanation) -> tuple[str, ...]:
     """Description of the rows behind the statistics of rules; empty if they are predictions."""
     return (RULE_NOTES[found.row_kind],) if found.has_target else ()
-
-
-def _rule_prediction(rules: TopRules, place: int, target: str) -> TableCell:
-    """Prediction of a rule, and below it the purity or spread of its rows."""
-    if rules.is_classifier:
-        purity = float(rules.purity[place])
-        return TableCell(
-            _called(rules.prediction[place], target), below=f"{100 * purity:.0f}{NARROW}%"
-        )
-    return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
-
-
-def _called(label: object, target: str) -> str:
-    """Name of a class, with a number kept on the line of the word before it."""
-    words = class_words(label, target)
-    if words == str(label):
-        return words
-    if len(words) <= MAX_ON_A_LINE:
-        return words.replace(" ", NO_BREAK)
-    return f"{words.removesuffix(f' {label}')}{NO_BREAK}{label}"
 
 
 def _quantiles(found: TargetQuantiles) -> str:

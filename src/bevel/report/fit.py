@@ -37,7 +37,7 @@ from bevel.report.page import (
     table,
 )
 from bevel.report.survival import survival_sections
-from bevel.report.tasks import words_of, words_of_model
+from bevel.report.tasks import scored_rows, words_of, words_of_model
 from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, advise, rivals_of
 from bevel.workflow.explaining import (
@@ -166,12 +166,6 @@ def _forest_line(fitted: FitResult) -> str:
     return f"{fitted.model.n_estimators:,} trees, {_grown(fitted)}"
 
 
-def _known(rows: LabelledRows, predictions: Floats) -> tuple[npt.NDArray[Any], Floats]:
-    """Targets and predictions of the rows that have a prediction."""
-    known = rows.task.known(rows, predictions)
-    return rows.task.coded(rows)[known], predictions[known]
-
-
 class OneTargetWriter(ResultWriter):
     """Writes the fit of one target, classes or numbers."""
 
@@ -258,15 +252,13 @@ class OneTargetWriter(ResultWriter):
             words.features(found.importances[-1]),
         ]
         lead = "".join(paragraph(each, kind="lead") for each in sentences)
-        known = data.task.known(data, evaluated)
-        y, seen = _known(data, evaluated)
-        picture = words.first_picture(y, seen, data.classes, data.target, by)
+        rows = scored_rows(data, evaluated, by)
         return [
-            PageSection("", beside(lead, picture)),
+            PageSection("", beside(lead, words.first_picture(rows))),
             PageSection("How good is it?", _scores(fitted, words.score_note(data, evaluated))),
             *explain_sections(found),
-            PageSection("Predictions", words.predictions(data, y, seen, by, _curve(fitted))),
-            PageSection("Mistakes", words.mistakes(data, known, y, seen, by)),
+            PageSection("Predictions", words.predictions(rows, _curve(fitted))),
+            PageSection("Mistakes", words.mistakes(rows)),
             PageSection("Which directions?", _directions(fitted, advice)),
         ]
 
@@ -473,8 +465,7 @@ def _output(fitted: FitResult, target: str) -> str:
             )
             for each in effects
         ]
-    y, seen = _known(rows, part.out_of_bag)
-    picture = words.first_picture(y, seen, rows.classes, target, by)
+    picture = words.first_picture(scored_rows(rows, part.out_of_bag, by))
     return beside("".join(map(paragraph, sentences)), picture) + figures(bars, *drawn, small=True)
 
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -11,7 +11,15 @@ import numpy.typing as npt
 from scipy.stats import norm
 
 from bevel._types import Floats
-from bevel.analysis.results import Effect, ErrorImportance, Importance, ShapleyValues
+from bevel.analysis.results import (
+    Effect,
+    ErrorImportance,
+    Importance,
+    RuleSet,
+    ShapleyValues,
+    TopRules,
+)
+from bevel.analysis.rules.rule_set import Rule
 from bevel.errors import join_names
 from bevel.report.drawings import (
     LONGEST_TARGET,
@@ -61,14 +69,65 @@ __all__ = [
     "NumberWords",
     "OneTargetWords",
     "RiskWords",
+    "ScoredRows",
     "TaskWords",
     "family_rows",
+    "scored_rows",
     "words_of",
     "words_of_model",
 ]
 
 Z = float(norm.ppf(0.975))
 MAX_CONFUSIONS, MAX_WRONG = 20, 10
+MAX_ON_A_LINE = 16  # characters of a numeric class label
+NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
+
+
+@dataclass(frozen=True, eq=False)
+class ScoredRows:
+    """Rows with their targets and predictions.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_rows,)
+        Positions of the true classes, or true values.
+    seen : ndarray of shape (n_rows, n_classes) or (n_rows,)
+        Predicted probabilities, or values.
+    classes : ndarray or None
+        Labels of the classes.
+    target : str
+        Name of the target; empty if it is not known.
+    by : str
+        Which trees predict, such as "out-of-bag"; empty if all of them do.
+    names : mapping of str to list
+        Columns that name the rows.
+    """
+
+    y: npt.NDArray[Any]
+    seen: Floats
+    classes: npt.NDArray[Any] | None
+    target: str
+    by: str
+    names: Mapping[str, Sequence[object]] = field(default_factory=dict)
+
+    @property
+    def labels(self) -> list[str]:
+        """The classes as text."""
+        return [] if self.classes is None else [str(label) for label in self.classes]
+
+    def name(self, place: int) -> list[object]:
+        """What a row is called."""
+        return [column[place] for column in self.names.values()]
+
+
+def scored_rows(rows: LabelledRows, predictions: Floats, by: str) -> ScoredRows:
+    """The rows of a file that have a prediction; they are called by their numbers in the file."""
+    known = rows.task.known(rows, predictions)
+    numbers = np.arange(1, len(rows.X) + 1) if rows.number is None else rows.number
+    names = {"row": numbers[known].tolist()}
+    names |= {name: [str(word) for word in words[known]] for name, words in rows.ids.items()}
+    y, seen = rows.task.coded(rows)[known], predictions[known]
+    return ScoredRows(y, seen, rows.classes, rows.target, by, names)
 
 
 @dataclass(frozen=True)
@@ -119,6 +178,8 @@ class TaskWords:
         How new rows are predicted: lines of Python, arguments of `bevel predict`, and remarks.
     gains : str
         Verb for what splits do to the quantity that they are chosen by.
+    precision_name : str
+        Statistic of the rows of a rule in JSON.
     leaves_hold : str
         Remark on the leaves of a small tree that imitates the model; or empty.
     """
@@ -129,6 +190,7 @@ class TaskWords:
     what: ClassVar[str] = "Predicted"
     gains: ClassVar[str] = "remove"
     leaves_hold: ClassVar[str] = ""
+    precision_name: ClassVar[str] = "spread"
     measures: ClassVar[dict[str, str]] = {
         "gini": "The share of the {removed} that splits on a feature remove, alone or in a "
         "combination. It is of the training rows, and favours columns with many values.",
@@ -184,6 +246,10 @@ class TaskWords:
         """Table of the target in the data sheet; empty if there is none."""
         return ""
 
+    def fidelity(self, share: str) -> str:
+        """How well a small tree imitates the model."""
+        return f"it explains {share} of the variance of the {self.noun}'s predictions on other rows"
+
     # Words on single outputs of an explanation.
 
     def output(self, _found: Explanation) -> str:
@@ -233,7 +299,8 @@ class OneTargetWords(TaskWords):
     """What pages say of a target of classes or numbers."""
 
     scores_of_quality: ClassVar[tuple[str, ...]]
-    error_name: ClassVar[str]
+    error_name: ClassVar[str]  # of the families of directions
+    out_of_bag: ClassVar[str]  # statistics of rules on other rows
     use_note = "; the target may be missing. The command reads a file as this page's was read."
 
     def quality(
@@ -274,15 +341,15 @@ class OneTargetWords(TaskWords):
         """Quality of the predictions, and their figure."""
         if found.truth is None or not set(self.scores_of_quality) <= set(found.scores):
             return "", ""
-        y, seen = self.truth_and_predictions(found)
-        return (
-            self.quality(found.scores, by or "on these rows", y, found.target),
-            self.first_picture(found.truth, seen, found.classes, found.target, by),
-        )
+        truth, seen = found.truth, self.seen(found)
+        rows = ScoredRows(truth, seen, found.classes, found.target, by)
+        y = truth if found.classes is None else found.classes[truth]
+        quality = self.quality(found.scores, by or "on these rows", y, found.target)
+        return quality, self.first_picture(rows)
 
-    def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
-        """Targets and predictions of the rows of an explanation."""
-        raise NotImplementedError
+    def seen(self, found: Explanation) -> Floats:
+        """Predictions of the rows of an explanation."""
+        return np.asarray(found.predicted)
 
     def printed(self, losses: Floats) -> Floats:
         """Losses with the digits that are printed."""
@@ -300,26 +367,15 @@ class OneTargetWords(TaskWords):
         """Remark on the scores; empty if there is none."""
         return ""
 
-    def first_picture(
-        self, y: npt.NDArray[Any], seen: Floats, classes: Any, target: str, by: str
-    ) -> str:
+    def first_picture(self, rows: ScoredRows) -> str:
         """The most informative figure of targets and predictions."""
         raise NotImplementedError
 
-    def predictions(
-        self, data: LabelledRows, y: npt.NDArray[Any], seen: Floats, by: str, curve: Sequence[str]
-    ) -> str:
+    def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Figures of the predictions, and the curve of the number of trees."""
         raise NotImplementedError
 
-    def mistakes(
-        self,
-        data: LabelledRows,
-        known: npt.NDArray[np.intp],
-        y: npt.NDArray[Any],
-        seen: Floats,
-        by: str,
-    ) -> str:
+    def mistakes(self, rows: ScoredRows) -> str:
         """The rows with the worst predictions."""
         raise NotImplementedError
 
@@ -339,6 +395,8 @@ class ClassWords(OneTargetWords):
 
     scores_of_quality = ("error",)
     error_name = "out-of-bag error"
+    precision_name = "purity"
+    out_of_bag = "Out of bag: the same share among the rows that a rule's tree was not grown on."
     use_in_python = ("print(model.predict_proba(rows))",)
     use_of_command = " --proba --out predictions.csv"
 
@@ -364,12 +422,6 @@ class ClassWords(OneTargetWords):
         """Labels of the classes of an explained model."""
         return np.asarray(found.classes)
 
-    def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
-        """Labels and probabilities."""
-        assert found.truth is not None
-        assert found.predicted is not None
-        return self.labels(found)[found.truth], found.predicted
-
     def printed(self, losses: Floats) -> Floats:
         """Errors in points with one decimal."""
         return np.round(losses, 3)
@@ -389,25 +441,20 @@ class ClassWords(OneTargetWords):
         known = data.task.known(data, predictions)
         return zero_probability_note(data.task.coded(data)[known], predictions[known])
 
-    def first_picture(
-        self, y: npt.NDArray[Any], seen: Floats, classes: Any, target: str, by: str
-    ) -> str:
+    def first_picture(self, rows: ScoredRows) -> str:
         """The confusion matrix, or ROC curves of many classes."""
-        labels = [str(label) for label in classes]
-        if len(labels) > MAX_CLASSES_DRAWN:
-            what = _of("ROC, one class against the rest", by)
-            return figure(draw_roc(y, seen, labels), f"{what}.")
+        of = f", {rows.by}" if rows.by else ""
+        if len(rows.labels) > MAX_CLASSES_DRAWN:
+            drawn = draw_roc(rows.y, rows.seen, rows.labels)
+            return figure(drawn, f"ROC, one class against the rest{of}.")
         return figure(
-            draw_confusion(_counts(y, seen), labels, target),
-            f"{_of('Confusion matrix', by)}; shades are shares of the true class.",
+            draw_confusion(_counts(rows), rows.labels, rows.target),
+            f"Confusion matrix{of}; shades are shares of the true class.",
         )
 
-    def predictions(
-        self, data: LabelledRows, y: npt.NDArray[Any], seen: Floats, by: str, curve: Sequence[str]
-    ) -> str:
+    def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Calibration and ROC."""
-        labels = [str(label) for label in data.classes]
-        name = data.target
+        y, seen, labels, name, by = rows.y, rows.seen, rows.labels, rows.target, rows.by
         target = name if len(name) <= LONGEST_TARGET else f"{name[: LONGEST_TARGET - 1]}…"
         calibration = figure(
             draw_calibration(y, seen, [class_words(each, target) for each in labels]),
@@ -419,32 +466,25 @@ class ClassWords(OneTargetWords):
         area = (
             "one class against the rest"
             if len(labels) > 2
-            else f"of {class_words(labels[1], data.target)}"
+            else f"of {class_words(labels[1], name)}"
         )
         roc = figure(draw_roc(y, seen, labels), f"ROC, {area}, {by}.")
         return figures(calibration, roc, *curve, small=True)
 
-    def mistakes(
-        self,
-        data: LabelledRows,
-        known: npt.NDArray[np.intp],
-        y: npt.NDArray[Any],
-        seen: Floats,
-        by: str,
-    ) -> str:
+    def mistakes(self, rows: ScoredRows) -> str:
         """The wrong rows whose true classes have the smallest probabilities."""
-        labels = [str(label) for label in data.classes]
+        y, seen, labels, by = rows.y, rows.seen, rows.labels, rows.by
         given, predicted = seen[np.arange(len(y)), y], seen.argmax(axis=1)
         wrong = np.flatnonzero(predicted != y)
-        confusions = ""
-        if len(labels) > MAX_CLASSES_DRAWN:
-            confusions = _confusions(_counts(y, seen), labels)
         if len(wrong) == 0:
             return paragraph(f"None: every row is predicted correctly, {by}.")
+        confusions = ""
+        if len(labels) > MAX_CLASSES_DRAWN:
+            confusions = _confusions(_counts(rows), labels)
         worst = wrong[np.argsort(given[wrong], kind="stable")][:MAX_WRONG]
-        rows = [
+        lines = [
             [
-                *_row_names(data, int(known[place])),
+                *rows.name(place),
                 labels[y[place]],
                 labels[predicted[place]],
                 TableCell(f"{100 * seen[place, predicted[place]]:.0f} %"),
@@ -457,9 +497,9 @@ class ClassWords(OneTargetWords):
             f"{len(wrong):,} of {len(y):,} rows are predicted wrongly, {by}; these are {shown}. A "
             "row whose true class has a probability near 0 may be mislabelled."
         )
-        header = ["row", *data.ids, "true", "predicted", "probability", "of true class"]
+        header = [*rows.names, "true", "predicted", "probability", "of true class"]
         n = len(header)
-        return paragraph(text) + confusions + table(header, rows, numeric={0, n - 2, n - 1})
+        return paragraph(text) + confusions + table(header, lines, numeric={0, n - 2, n - 1})
 
     def target_table(self, data: LabelledRows) -> str:
         """Rows of each class."""
@@ -519,6 +559,27 @@ class ClassWords(OneTargetWords):
         """Nothing: the probability says it."""
         return ""
 
+    def fidelity(self, share: str) -> str:
+        """How often a small tree agrees with the model."""
+        return f"it predicts the same class in {share} of other rows"
+
+    def all_rows(self, _groups: RuleSet) -> str:
+        """Nothing: shares of classes are in the data sheet."""
+        return ""
+
+    def statistic(self, value: float) -> str:
+        """A share of the rows of a rule."""
+        return f"{100 * value:.0f}{NARROW}%"
+
+    def short_rule(self, rule: Rule, target: str) -> TableCell:
+        """Class of a short rule, and the share of its rows that have it."""
+        return TableCell(_called(rule.prediction, target), below=self.statistic(rule.precision))
+
+    def top_rule(self, rules: TopRules, place: int, target: str) -> TableCell:
+        """Class of a rule, and the share of its rows that have it."""
+        below = self.statistic(float(rules.purity[place]))
+        return TableCell(_called(rules.prediction[place], target), below=below)
+
     def rises(self, found: Explanation) -> str:
         """The probability of a class."""
         return self.output(found) or "probability of the named class"
@@ -529,6 +590,7 @@ class NumberWords(OneTargetWords):
 
     scores_of_quality = ("R²", "mean absolute error")
     error_name = "out-of-bag squared error"
+    out_of_bag = "Out of bag: the mean of the rows that a rule's tree was not grown on."
     use_in_python = ("print(model.predict(rows))",)
     use_of_command = " --out predictions.csv"
 
@@ -546,11 +608,9 @@ class NumberWords(OneTargetWords):
             f"mean by {number(plain)}."
         )
 
-    def truth_and_predictions(self, found: Explanation) -> tuple[npt.NDArray[Any], Floats]:
-        """True and predicted values."""
-        assert found.truth is not None
-        assert found.predicted is not None
-        return found.truth, found.predicted[:, 0]
+    def seen(self, found: Explanation) -> Floats:
+        """Predicted values."""
+        return super().seen(found)[:, 0]
 
     def rise(self, estimate: Estimate) -> str:
         """Rise of the squared error."""
@@ -562,39 +622,29 @@ class NumberWords(OneTargetWords):
         """Squared errors."""
         return number(error), number(float(f"{spread:.2g}"))
 
-    def first_picture(
-        self, y: npt.NDArray[Any], seen: Floats, _classes: Any, target: str, by: str
-    ) -> str:
+    def first_picture(self, rows: ScoredRows) -> str:
         """True against predicted values."""
         return figure(
-            draw_predicted(y, seen, target),
-            f"True values against {f'{by} ' if by else ''}predictions; on the dashed line they "
-            "agree.",
+            draw_predicted(rows.y, rows.seen, rows.target),
+            f"True values against {f'{rows.by} ' if rows.by else ''}predictions; on the dashed "
+            "line they agree.",
         )
 
-    def predictions(
-        self, _data: LabelledRows, y: npt.NDArray[Any], seen: Floats, by: str, curve: Sequence[str]
-    ) -> str:
+    def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Residuals."""
         residuals = figure(
-            draw_residuals(y, seen),
-            f"Residuals of {by} predictions; the line joins the means of ten groups of rows.",
+            draw_residuals(rows.y, rows.seen),
+            f"Residuals of {rows.by} predictions; the line joins the means of ten groups of rows.",
         )
         return figures(residuals, *curve, small=True)
 
-    def mistakes(
-        self,
-        data: LabelledRows,
-        known: npt.NDArray[np.intp],
-        y: npt.NDArray[Any],
-        seen: Floats,
-        by: str,
-    ) -> str:
+    def mistakes(self, rows: ScoredRows) -> str:
         """The rows of the largest residuals."""
+        y, seen = rows.y, rows.seen
         worst = np.argsort(-np.abs(y - seen), kind="stable")[:MAX_WRONG]
-        rows = [
+        lines = [
             [
-                *_row_names(data, int(known[place])),
+                *rows.name(place),
                 *(
                     TableCell(number(each), float(each))
                     for each in (y[place], seen[place], y[place] - seen[place])
@@ -602,10 +652,10 @@ class NumberWords(OneTargetWords):
             ]
             for place in worst
         ]
-        text = f"The rows whose {by} predictions are farthest from the truth."
-        header = ["row", *data.ids, "true", "predicted", "difference"]
+        text = f"The rows whose {rows.by} predictions are farthest from the truth."
+        header = [*rows.names, "true", "predicted", "difference"]
         n = len(header)
-        return paragraph(text) + table(header, rows, numeric={0, n - 3, n - 2, n - 1})
+        return paragraph(text) + table(header, lines, numeric={0, n - 3, n - 2, n - 1})
 
     def target_lines(self, data: LabelledRows, n_missing: int) -> dict[str, object]:
         """The task, and the range of the target."""
@@ -613,6 +663,23 @@ class NumberWords(OneTargetWords):
         return super().target_lines(data, n_missing) | {
             "target": f"{data.target}, {number(low)} to {number(high)}, median {number(middle)}"
         }
+
+    def all_rows(self, groups: RuleSet) -> str:
+        """The target of all rows, which rules are compared with."""
+        return f" All rows: {groups.typical}."
+
+    def statistic(self, value: float) -> str:
+        """A mean of the rows of a rule."""
+        return number(float(f"{value:.4g}"))
+
+    def short_rule(self, rule: Rule, _target: str) -> TableCell:
+        """Value of a short rule, and the spread of its rows."""
+        spread = number(float(f"{rule.precision:.2g}"))
+        return TableCell(number(rule.prediction), below=f"±{NARROW}{spread}")
+
+    def top_rule(self, rules: TopRules, place: int, _target: str) -> TableCell:
+        """Value of a rule, and the spread of its rows."""
+        return TableCell(rules.prediction[place], below=f"±{NARROW}{rules.spread(place)}")
 
     def predicts(self, _model: Any) -> str:
         """A number."""
@@ -738,19 +805,20 @@ def family_rows(
     return head, rows
 
 
-def _of(what: str, by: str) -> str:
-    return f"{what}, {by}" if by else what
+def _called(label: object, target: str) -> str:
+    """Name of a class, with a number kept on the line of the word before it."""
+    words = class_words(label, target)
+    if words == str(label):
+        return words
+    if len(words) <= MAX_ON_A_LINE:
+        return words.replace(" ", NO_BREAK)
+    return f"{words.removesuffix(f' {label}')}{NO_BREAK}{label}"
 
 
-def _row_names(data: LabelledRows, place: int) -> list[object]:
-    """Number of a row in the file, and the values of its identifier columns."""
-    row = place + 1 if data.number is None else int(data.number[place])
-    return [row, *(str(column[place]) for column in data.ids.values())]
-
-
-def _counts(y: npt.NDArray[np.int64], seen: Floats) -> npt.NDArray[np.int64]:
-    counts = np.zeros((seen.shape[1], seen.shape[1]), dtype=np.int64)
-    np.add.at(counts, (y, seen.argmax(axis=1)), 1)
+def _counts(rows: ScoredRows) -> npt.NDArray[np.int64]:
+    """Rows of each true and predicted class."""
+    counts = np.zeros((rows.seen.shape[1], rows.seen.shape[1]), dtype=np.int64)
+    np.add.at(counts, (rows.y, rows.seen.argmax(axis=1)), 1)
     return counts
 
 

@@ -190,7 +190,7 @@ def predict(
     """
     opened = _opened(model, n_jobs)
     rows = read_model_rows(opened, _source(data), row_id=row_id, options=TableOptions(**table))
-    found = task_of(opened).predict(opened, rows.X, proba=proba, interval=interval)
+    found = task_of(opened).predict(opened, rows.X, proba, interval)
     return replace(found, notes=rows.notes, ids=rows.ids)
 
 

@@ -264,7 +264,7 @@ def _are_of_the_fit(
     analysed: AnalysedForest, encoded: npt.NDArray[np.float32], weights: Floats | None
 ) -> bool:
     """Whether the weights of the rows in some bags agree with those of their leaves."""
-    bags, forest = analysed.fitted.bags, analysed.forest
+    bags, forest = analysed.fitted.provenance.bags, analysed.forest
     if bags is None or forest.is_slim or len(encoded) != bags.n_rows:
         return False
     leaves = analysed.predictor.leaves(encoded, analysed.n_threads)

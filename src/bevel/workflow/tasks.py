@@ -202,9 +202,7 @@ class TableTask:
         """Out-of-bag predictions, beside the names and the targets of the rows."""
         raise NotImplementedError
 
-    def predict(
-        self, model: Any, X: Columns, *, proba: bool, interval: float | None
-    ) -> Predictions:
+    def predict(self, model: Any, X: Columns, proba: bool, interval: float | None) -> Predictions:
         """Predictions of a model, with what was requested beside them."""
         if proba:
             raise ValueError(
@@ -401,9 +399,7 @@ class Classification(OneTarget):
         names = [str(label) for label in rows.classes]
         return Predictions(predicted, names, estimates, ids={**rows.ids, rows.target: rows.y})
 
-    def predict(
-        self, model: Any, X: Columns, *, proba: bool, interval: float | None
-    ) -> Predictions:
+    def predict(self, model: Any, X: Columns, proba: bool, interval: float | None) -> Predictions:
         """Classes, with their probabilities if requested."""
         if interval is not None:
             raise ValueError(
@@ -573,14 +569,9 @@ class SeveralTargets(TableTask):
         beside = dict(found.rows.ids) | dict(zip(self.targets, found.rows.y.values, strict=True))
         return self._joined(parts, beside)
 
-    def predict(
-        self, model: Any, X: Columns, *, proba: bool, interval: float | None
-    ) -> Predictions:
+    def predict(self, model: Any, X: Columns, proba: bool, interval: float | None) -> Predictions:
         """Predictions of all outputs; columns of probabilities are named OUTPUT_CLASS."""
-        parts = [
-            self.each.predict(model.output(name), X, proba=proba, interval=interval)
-            for name in self.targets
-        ]
+        parts = [self.each.predict(model.output(name), X, proba, interval) for name in self.targets]
         return self._joined(parts, {})
 
     def _joined(self, parts: Sequence[Predictions], ids: Mapping[str, Any]) -> Predictions:
@@ -676,11 +667,9 @@ class Isolation(TableTask):
         """Scores of the rows; the lower, the more unusual."""
         return np.asarray(model.score_samples(rows.X))
 
-    def predict(
-        self, model: Any, X: Columns, *, proba: bool, interval: float | None
-    ) -> Predictions:
+    def predict(self, model: Any, X: Columns, proba: bool, interval: float | None) -> Predictions:
         """Which rows are unusual, and their scores."""
-        found = super().predict(model, X, proba=proba, interval=interval)
+        found = super().predict(model, X, proba, interval)
         return replace(found, scores=model.score_samples(X))
 
 

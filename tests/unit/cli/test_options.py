@@ -1,9 +1,11 @@
 """Options of commands that read tables, standard input, and terminals without our characters."""
 
+import html
 import inspect
 import io
 import json
 import os
+import re
 import shlex
 import threading
 
@@ -86,6 +88,21 @@ def test_monotone_columns_and_criteria_reach_the_forest(data, tmp_path):
     forest = bevel.load(model)
     assert forest.monotonic_cst == {"x": 1, "z": -1}
     assert forest.criterion == "absolute_error"
+
+
+def test_command_of_a_page_repeats_the_fit(data, tmp_path):
+    pytest.importorskip("matplotlib")
+    model, page = tmp_path / "m.bevel", tmp_path / "m.html"
+    options = ("--monotonic", "x=1", "--max-depth", 1, "--drop", "y", "--types", "batch=nominal")
+    files = ("--out", model, "--report", page)
+    assert run("fit", data, "--target", "price", *options, *files, *FAST).exit_code == 0
+    first = bevel.load(model)
+    model.unlink()
+    written = re.search("<pre>bevel (fit .*?)</pre>", page.read_text(encoding="utf-8"))
+    assert run(*shlex.split(html.unescape(written.group(1))), "--force").exit_code == 0
+    again = bevel.load(model)
+    assert again.monotonic_cst == first.monotonic_cst == {"x": 1}
+    np.testing.assert_array_equal(again.forest_.threshold, first.forest_.threshold)
 
 
 @pytest.mark.parametrize(

@@ -22,7 +22,7 @@ def options_of_last_fit(monkeypatch):
     captured = []
 
     def spy(fitted, *rest):
-        captured.append(fitted.bags.native_options())
+        captured.append(fitted.provenance.bags.native_options())
         return predict_out_of_bag(fitted, *rest)
 
     monkeypatch.setattr("bevel.training.forest_fit.predict_out_of_bag", spy)
