@@ -83,7 +83,7 @@ def test_quantiles_of_a_forest_on_one_row_of_weight_are_its_target():
     weights[7] = 1.0
     target = X[:, 0] + 100.0 * weights
     fitted = fit(ObliqueForestRegressor, X, target, weights, random_state=0)
-    assert fitted.fitted_forest_.bags.counts(4)[7] == 0  # the row is not in the last bag
+    assert fitted.fitted_forest_.provenance.bags.counts(4)[7] == 0  # the row is not in the last bag
     training = {"X_train": X, "y_train": target, "sample_weight": weights}
     assert (fitted.predict_quantiles(X, 0.5, **training) == target[7]).all()
 

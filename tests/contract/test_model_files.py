@@ -230,8 +230,8 @@ def test_bags_are_drawn_again_after_a_journey(settings, mapped):
     assert same(
         again(estimator, mapped).prune_trees(3, X, y).predict_proba(X), expected.predict_proba(X)
     )
-    loaded = again(estimator, mapped).fitted_forest_.bags
-    assert same(loaded.rows_out(8), estimator.fitted_forest_.bags.rows_out(8))
+    loaded = again(estimator, mapped).fitted_forest_.provenance.bags
+    assert same(loaded.rows_out(8), estimator.fitted_forest_.provenance.bags.rows_out(8))
 
 
 def test_generators_and_functions_become_defaults_with_a_warning_that_names_them():

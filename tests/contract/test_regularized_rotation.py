@@ -298,7 +298,7 @@ def test_callback_is_called_for_micro_forests_and_of_the_ensemble(estimator):
 
 def test_rotations_that_would_fill_the_memory_are_not_written_as_matrices():
     ensemble = RegularizedRotationClassifier(**SMALL).fit(X, y)
-    record = ensemble.fitted_forest_.rotations
+    record = ensemble.fitted_forest_.provenance.rotations
     many = np.ones(2**28 // 25 + 1)
     record = replace(record, complexities=many, errors=many, weights=many)
     set_rotations(ensemble, record)

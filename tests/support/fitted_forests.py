@@ -13,7 +13,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
-from bevel.forest.task import Classification, Regression
+from bevel.forest.task import task_of
 
 
 def fitted_forest(
@@ -26,7 +26,7 @@ def fitted_forest(
     }
     about = {
         "feature_names": None,
-        "task": Classification(np.arange(forest.n_classes)) if forest.n_classes else Regression(),
+        "task": task_of(np.arange(forest.n_classes) if forest.n_classes else None),
         "aggregation": MeanOfTrees(),
         "provenance": Provenance(seed=None),
     }

@@ -17,14 +17,12 @@ from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Array, Float32s, Floats, Target
 from bevel.errors import NoOutOfBagError, wrong_type, wrong_value
-from bevel.estimators._base import encode_rows
+from bevel.estimators._base import TreeEstimator, encode_rows
 from bevel.estimators.boosting import ObliqueBoosting
 from bevel.estimators.forest import (
-    ObliqueForest,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
 )
-from bevel.estimators.isolation import ObliqueIsolationForest
 from bevel.forest.aggregation import MeanOfTrees, SumOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedForest
@@ -137,7 +135,7 @@ class AnalysedForest:
 
     Attributes
     ----------
-    estimator : ObliqueForest, ObliqueBoosting or ObliqueIsolationForest
+    estimator : TreeEstimator
         The fitted estimator.
     fitted : FittedForest
         Forest of the estimator, in memory.
@@ -147,7 +145,7 @@ class AnalysedForest:
         Name of the calling function, for messages.
     """
 
-    estimator: ObliqueForest | ObliqueBoosting | ObliqueIsolationForest
+    estimator: TreeEstimator
     fitted: FittedForest
     n_threads: int
     caller: str
@@ -293,24 +291,16 @@ def read_forest(
     """
     if isinstance(estimator, AnalysedForest):
         return estimator
-    if isinstance(estimator, ObliqueBoosting) and not trees_only:
-        raise TypeError(
-            f"{caller} needs a forest whose trees are averaged or vote, each grown on a bag; got "
-            f"{type(estimator).__name__}, whose trees add up. Use an ObliqueForest, or "
-            "importance, shapley_values, partial_dependence or tree_rules."
-        )
-    if isinstance(estimator, ObliqueIsolationForest) and not leaves_only:
-        raise TypeError(
-            f"{caller} needs a forest that was fitted to a target; got ObliqueIsolationForest, "
-            "whose splits are random. Use score_samples, proximity, principal_coordinates or "
-            "nearest_rows, or fit an ObliqueForestClassifier to its predict(X)."
-        )
-    if not isinstance(estimator, ObliqueForest | ObliqueBoosting | ObliqueIsolationForest):
+    if not isinstance(estimator, TreeEstimator):
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
-    check_is_fitted(estimator)
+    fitted = estimator.fitted_forest_
+    if not trees_only:
+        fitted.aggregation.check_trees_predict(caller)
+    if not leaves_only:
+        fitted.task.check_has_target(caller)
     if not several_outputs:
-        estimator.fitted_forest_.task.check_one_output(caller)
+        fitted.task.check_one_output(caller)
     estimator.verify()  # analysis walks the forest without the checks of a mapped file
     return AnalysedForest(
         estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller

@@ -1,7 +1,6 @@
 """``bevel demo``: the default beside random forests on small problems, and one model in detail."""
 
 import io
-import shlex
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +11,7 @@ from rich.table import Table
 
 from bevel import workflow
 from bevel.cli import options, output
+from bevel.cli.flags import Command
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.plots import decision_boundaries
@@ -91,8 +91,8 @@ def demo(
         console.print(_table(comparison))
         console.print(CAPTION.format(settings=comparison.settings))
         console.print("\n" + "\n".join(headline(comparison)), markup=False, highlight=False)
-    words = ["--quick"] * quick + ["--trees", str(trees), "--seed", str(seed), "--out", str(out)]
-    commands = shlex.join(["bevel", "demo", *words]), _example_command(size, seed)
+    given = {"quick": quick or None, "trees": trees, "seed": seed, "out": out}
+    commands = str(Command("demo", [], given)), _example_command(size, seed)
     _write(out, comparison, _picture(size, seed), *commands)
     _write_example(out, size, seed)
     if as_json:
@@ -131,9 +131,8 @@ def _write(
 def _example_command(size: ForestSize, seed: int) -> str:
     """The command that makes the model and the page of the example again."""
     data, model, page = FILES[3:]
-    command = ["bevel", "fit", data, "--target", EXAMPLE_TARGET]
-    command += ["--trees", str(size.n_trees), "--seed", str(seed)]
-    return shlex.join([*command, "--out", model, "--report", page])
+    given = {"target": EXAMPLE_TARGET, "trees": size.n_trees, "seed": seed}
+    return str(Command("fit", [data], {**given, "out": model, "report": page}))
 
 
 def _write_example(out: Path, size: ForestSize, seed: int) -> None:

@@ -16,7 +16,8 @@ from typing import Annotated, Any
 
 import typer
 
-from bevel.cli.output import as_flags, note
+from bevel.cli.flags import as_flags
+from bevel.cli.output import note
 from bevel.printable import printable
 
 __all__ = ["handle_errors"]

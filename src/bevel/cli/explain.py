@@ -1,21 +1,19 @@
 """``bevel explain``: importances of a model, and explanations of its predictions."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any
 
 import numpy as np
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
 from rich.text import Text
 
 from bevel import workflow
 from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
 from bevel.cli import options, output
-from bevel.cli.options import ModelData, reads_tables, source_of, table_arguments
-from bevel.cli.output import as_flags
+from bevel.cli.flags import Command, as_flags
+from bevel.cli.options import Entry, Event, ModelData, Time, reads_tables, source_of
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
@@ -26,7 +24,8 @@ from bevel.report.explain import (
     explain_report,
     row_sentence,
 )
-from bevel.report.headline import probability_words, score_line
+from bevel.report.headline import score_line
+from bevel.report.tasks import words_of_model
 from bevel.tables.options import TableKeywords
 from bevel.workflow.explaining import Explanation
 from bevel.workflow.scores import as_json
@@ -48,16 +47,9 @@ def explain(
     target: Annotated[
         str | None, typer.Option(help="Column of true targets, if the file has one.")
     ] = None,
-    time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
-    ] = None,
-    event: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
-    ] = None,
-    entry: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
-    ] = None,
+    time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
     out: Annotated[
         Path | None, typer.Option("--out", "-o", "--report", help="HTML page to write.")
     ] = None,
@@ -100,9 +92,10 @@ def explain(
         )
         if out is not None:
             advance("drawing", 0, 1)
-            columns = {"--target": target, "--time": time, "--event": event, "--entry": entry}
-            command = _command(model, data, columns, out, row, table, seed)
-            page = explain_report(model.name, data.name, found, command)
+            columns = {"target": target, "time": time, "event": event, "entry": entry}
+            given = {**columns, "row": row, **table, "seed": seed, "out": out}
+            command = Command("explain", [model, data], given)
+            page = explain_report(model.name, data.name, found, str(command))
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
     if as_json_:
@@ -111,28 +104,12 @@ def explain(
         _print(data, out, found)
 
 
-def _command(
-    model: Path,
-    data: Path,
-    columns: Mapping[str, str | None],
-    out: Path,
-    row: list[int] | None,
-    table: TableKeywords,
-    seed: int,
-) -> str:
-    """The command line that makes the page again."""
-    words = ["bevel", "explain", str(model), str(data)]
-    for option, column in columns.items():
-        words += [] if column is None else [option, column]
-    for number in row or ():
-        words += ["--row", str(number)]
-    words += table_arguments(table)
-    return shlex.join([*words, "--seed", str(seed), "--out", str(out)])
-
-
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
-    noun = "boosting" if found.adds_up else "forest"
-    lines = {noun: describe_model(found.model), "rows": describe_rows(str(data), found)}
+    words = words_of_model(found.model)
+    lines = {
+        words.aggregation.name: describe_model(found.model),
+        "rows": describe_rows(str(data), found),
+    }
     kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "in-bag "}[found.row_kind]
     for name, estimate in found.scores.items():
         lines[f"{kind}{name}"] = score_line(name, estimate)
@@ -142,8 +119,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
             name = f"{kind}coverage of {100 * band.share:.0f} %"
             lines[name] = score_line("coverage", band.covered)
     output.print_lines(lines)
-    if found.adds_up and found.scores:
-        output.note("Boosting has no rows out of bag: scores of its training rows are too good.")
+    if words.aggregation.rows_note and found.scores:
+        output.note(words.aggregation.rows_note)
     elif found.scores and found.row_kind == "new":
         output.note("Taken for new rows: scores of training rows would be in-bag, and too good.")
     if found.quantiles is not None and found.quantiles.missing:
@@ -153,7 +130,7 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     if found.directions is None:
         output.note(found.missing)
     elif len(found.directions):
-        console.print(_directions(found.directions, _removed(found)))
+        console.print(_directions(found.directions, words.removed_in_table))
     if found.groups is not None and len(found.groups):
         console.print(Text(str(found.groups)), soft_wrap=True)
         console.print()
@@ -161,42 +138,28 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     console.print(Text(printable(str(out or "explain.html"))))
 
 
-def _removed(found: Explanation) -> str:
-    """Name of the quantity that splits reduce: impurity, or the loss of boosting."""
-    if found.is_survival:
-        return "log-rank"
-    return "loss" if found.adds_up else "impurity"
-
-
 def _features(found: Explanation) -> Table:
     """The most important features by the last measure, with all measures."""
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("feature")
-    for each in found.importances:
-        table.add_column(_removed(found) if each.kind == "gini" else each.kind, justify="right")
-    last = found.importances[-1]
-    words = _direction_words(found.importances)
-    if words is not None:
-        table.add_column("effect")  # directions have another meaning here
+    told, measures = words_of_model(found.model), found.importances
+    last, effects = measures[-1], _direction_words(measures)
+    head = ["feature"]
+    head += [told.removed_in_table if each.kind == "gini" else each.kind for each in measures]
     lines = [f"{last.kind}: {last.measures.split(';')[0]}"]
-    if words is not None:
-        lines.append(f"effect: whether the {_output(found)} rises or falls with the feature")
-    table.caption = "\n".join(map(printable, lines))
-    table.caption_justify = "left"
-    for place in last.order[:MAX_LINES]:
-        cells = [f"{each.values[place]:.{_decimals(each)}f}" for each in found.importances]
-        cells += [] if words is None else [printable(words[place])]
-        table.add_row(Text(printable(found.importances[0].names[place])), *cells)
-    return table
-
-
-def _output(found: Explanation) -> str:
-    """Name of the output that rises and falls with features."""
-    if found.classes is None:
-        return "prediction"
-    if len(found.classes) == 2:
-        return probability_words(found.classes[1], found.target)
-    return "probability of the named class"
+    if effects is not None:
+        head.append("effect")  # directions have another meaning here
+        lines.append(f"effect: whether the {told.rises(found)} rises or falls with the feature")
+    rows = [
+        [
+            measures[0].names[place],
+            *(f"{each.values[place]:.{_decimals(each)}f}" for each in measures),
+            *([] if effects is None else [effects[place]]),
+        ]
+        for place in last.order[:MAX_LINES]
+    ]
+    made = output.table(head, rows, left={0, len(measures) + 1})
+    made.caption = "\n".join(map(printable, lines))
+    made.caption_justify = "left"
+    return made
 
 
 def _decimals(found: Importance) -> int:
@@ -215,14 +178,10 @@ def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
 
 
 def _directions(directions: Directions, removed: str) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column("direction")
-    table.add_column(f"% of {removed}", justify="right")
-    table.add_column("splits", justify="right")
     best = directions.top(MAX_LINES)
-    for words, share, count in zip(best.words, best.share, best.count, strict=True):
-        table.add_row(Text(printable(words)), f"{100 * share:.2f}", f"{count:,}")
-    return table
+    found = zip(best.words, best.share, best.count, strict=True)
+    rows = [(words, f"{100 * share:.2f}", f"{count:,}") for words, share, count in found]
+    return output.table(("direction", f"% of {removed}", "splits"), rows)
 
 
 def _as_json(

@@ -1,46 +1,47 @@
-"""``bevel fit``: a forest from a file of rows, its out-of-bag score, a model file and a report."""
+"""``bevel fit``: a model from a file of rows, its scores, a model file and a report."""
 
-import shlex
-from collections.abc import Sequence
+import inspect
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
 
-import numpy as np
 import typer
 
-from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli import options as forest
-from bevel.cli.isolation import fit_rows
+from bevel.cli.flags import Command, as_flags, flag
 from bevel.cli.options import (
     Data,
     Drop,
+    Entry,
+    Event,
     KeepId,
     Nominal,
     OptionalTarget,
     RowId,
     Task,
     TaskName,
+    Time,
     reads_tables,
     source_of,
-    table_arguments,
 )
-from bevel.cli.output import as_flags
-from bevel.cli.several_targets import check_for_outputs, finish_several
-from bevel.cli.survival import fit_times
 from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.report.headline import score_line
-from bevel.tables.options import TableKeywords, TableOptions
+from bevel.report.fit import fit_report, n_steps, result_writer
+from bevel.tables.options import Source, TableKeywords, TableOptions
 from bevel.workflow import FitResult
-from bevel.workflow.fitting import BOOSTING, FOREST, Settings, coded
-from bevel.workflow.predicting import out_of_bag_predictions
-from bevel.workflow.rows import CLASSIFICATION
-from bevel.workflow.scores import as_json, zero_probability_note
-from bevel.workflow.several_targets import OutputFit, fit_outputs, split_targets
+from bevel.workflow.fitting import fit_table
+from bevel.workflow.targets import (
+    NoColumn,
+    SeveralColumns,
+    SurvivalColumns,
+    TargetColumns,
+    named_targets,
+)
+from bevel.workflow.tasks import BOOSTING, FOREST, Settings
 
 __all__ = ["EXAMPLES", "fit"]
 
@@ -70,17 +71,9 @@ EXAMPLES = output.examples(
 def fit(
     data: Data,
     target: OptionalTarget = None,
-    time: Annotated[
-        str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")
-    ] = None,
-    event: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0."),
-    ] = None,
-    entry: Annotated[
-        str | None,
-        typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
-    ] = None,
+    time: Time = None,
+    event: Event = None,
+    entry: Entry = None,
     competing_risks: Annotated[
         bool,
         typer.Option(
@@ -158,127 +151,183 @@ def fit(
     where that is no matter of course. Columns that name rows are left out. Several targets,
     separated by commas, are predicted by one forest.
     """
+    given = dict(locals())
     output.check_free([out, report, oob], force=force)
-    of_times = not time is event is entry is None or competing_risks
-    if model == ModelName.isolation or target is None or of_times:
-        return _fit_others(locals())  # all options by name
-    _check_model(model, oob, criterion, contamination)
+    _check_options(given)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    parameters = forest.forest_parameters(
-        max_depth, min_samples_leaf, criterion, class_weight, monotonic
+    settings = Settings(
+        forest.read_projection(projection, density),
+        forest.read_directions(d),
+        trees or 0,
+        seed,
+        jobs,
+        forest.forest_parameters(
+            max_depth, min_samples_leaf, criterion, class_weight, monotonic, contamination
+        ),
+        BOOSTING if model == ModelName.boosting else FOREST,
     )
-    rows: dict[str, Any] = {"task": task, "drop": drop or (), "nominal": nominal or ()}
-    rows |= {"keep_id": keep_id, "weights": weights, "row_id": row_id or ()}
-    drawn = (forest.read_projection(projection, density), forest.read_directions(d))
     with source_of(data) as source, output.steps() as advance:
-        targets, several = split_targets(source, target, TableOptions(**table)), None
-        if len(targets) > 1:
-            given = {"--params": params, "--keep-targets": keep_targets}
-            check_for_outputs(given | {"--model": model != FOREST})
-            settings = Settings(*drawn, trees or 0, seed, jobs, parameters)
-            how: dict[str, Any] = {"options": TableOptions(**table), "on_progress": advance}
-            several = fit_outputs(source, targets, settings, **rows, **how)
-        found = several or workflow.fit(
+        found = fit_table(
             source,
-            target,
-            model=str(model),
-            projection=drawn[0],
-            n_projections=drawn[1],
-            n_estimators=trees,
+            _targets(given, source),
+            settings,
+            {
+                "drop": drop or (),
+                "nominal": nominal or (),
+                "keep_id": keep_id,
+                "weights": weights,
+                "row_id": row_id or (),
+                "options": TableOptions(**table),
+            },
             params=params,
             keep_targets=keep_targets,
-            parameters=parameters,
-            **rows,
-            random_state=seed,
-            n_jobs=jobs,
             curve=report is not None,
             on_note=output.silent if as_json_ else output.note,
             on_progress=advance,
-            **table,
         )
-    if params is not None:
-        projection = _name_of(found.settings.projection)
-    words = forest.forest_arguments(projection, density, d, parameters)
-    words += _words({"--weights": weights}, {"--drop": drop, "--nominal": nominal, "--id": row_id})
-    words += ["--keep-id"] * keep_id + ["--keep-targets"] * keep_targets + table_arguments(table)
-    words += _words({"--out": out, "--report": report, "--oob": oob}, {})
-    files = {"model": out, "report": report, "out of bag": oob}
-    if isinstance(found, OutputFit):
-        return finish_several(found, data, files, _command(data, found, words), as_json_)
+    found = replace(found, rows=replace(found.rows, notes=tuple(map(as_flags, found.rows.notes))))
     if out is not None:
         found.model.save(out)
     if oob is not None:
-        write_whole(oob, [out_of_bag_predictions(found).to_csv().encode("utf-8")])
+        table_of_rows = found.rows.task.out_of_bag_table(found)
+        write_whole(oob, [table_of_rows.to_csv().encode("utf-8")])
     if report is not None:
-        _write_report(report, data.name, found, _command(data, found, words), out)
+        _write_report(report, data.name, found, str(_command(given, found)), out)
+    projection = projection if params is None else _name_of(found.settings.projection)
     if as_json_:
         output.print_json(_as_json(found, projection, density, out, report))
     else:
         label = projection if density is None else f"{projection} of density {density:g}"
-        _print(data, found, label, files)
+        _print(data, found, label, {"model": out, "report": report, "out of bag": oob})
+
+
+SURVIVAL_OPTIONS = ("time", "event", "entry", "competing_risks")
+
+# Options that some fits do not have, and why.
+NOT_WITH_ISOLATION = (
+    (
+        *("target", *SURVIVAL_OPTIONS, "report", "oob", "params", "max_depth", "min_samples_leaf"),
+        *("criterion", "class_weight", "monotonic", "weights", "keep_targets", "task", "d"),
+    ),
+    "{option} has no meaning with --model isolation, which finds unusual rows without a target; "
+    "got both. Leave it out{also}.",
+)
+NOT_WITH_TIMES = (
+    (
+        *("target", "params", "class_weight", "monotonic", "contamination", "keep_targets"),
+        *("task", "model"),
+    ),
+    "{option} has no meaning with --time and --event, which fit a survival forest; got both. Leave "
+    "it out.",
+)
+NOT_WITH_BOOSTING = (
+    ("oob", "criterion"),
+    "{option} belongs to --model forest; got --model boosting, whose trees have no bags and lower "
+    "a loss. Leave out one of the two.",
+)
+ONLY_WITH_ISOLATION = (
+    ("contamination",),
+    "{option} belongs to --model isolation; got --model {model}. Leave it out.",
+)
+NOT_WITH_SEVERAL_TARGETS = (
+    ("params", "keep_targets", "model"),
+    "{option} is for one target; got several columns in --target. Leave it out, or fit one target.",
+)
+
+
+def _check_options(given: Mapping[str, Any]) -> None:
+    """Raise for options that contradict each other."""
+    if given["model"] == ModelName.isolation:
+        return _refuse(given, NOT_WITH_ISOLATION)
+    if given["target"] is None or _given(given, SURVIVAL_OPTIONS):
+        return _check_times(given)
+    _refuse(given, ONLY_WITH_ISOLATION)
+    if given["model"] == ModelName.boosting:
+        _refuse(given, NOT_WITH_BOOSTING)
     return None
 
 
-def _fit_others(given: dict[str, Any]) -> None:
-    """Fit models without a single target."""
-    if given["model"] == ModelName.isolation:
-        fit_rows(given)
-    else:
-        fit_times(given)
-
-
-def _check_model(
-    model: ModelName, oob: Path | None, criterion: str | None, contamination: float | None
-) -> None:
-    if contamination is not None:
+def _check_times(given: Mapping[str, Any]) -> None:
+    if not _given(given, SURVIVAL_OPTIONS):
+        raise typer.BadParameter("Missing option '--target', or '--time' and '--event'.")
+    if given["time"] is None or given["event"] is None:
         raise ValueError(
-            f"--contamination belongs to --model isolation; got --model {model}. Leave it out."
+            "--time and --event belong together, also with --entry and --competing-risks: the time "
+            "of each row, and whether the event was seen then; got a part of them. Name both "
+            "columns."
         )
-    if model != ModelName.boosting:
-        return
-    for option, given in (("--oob", oob), ("--criterion", criterion)):
-        if given is not None:
-            raise ValueError(
-                f"{option} belongs to --model forest; got --model boosting, whose trees have no "
-                "bags and lower a loss. Leave out one of the two."
-            )
+    _refuse(given, NOT_WITH_TIMES)
 
 
-def _words(
-    single: dict[str, Path | str | None], repeated: dict[str, Sequence[str] | None]
-) -> list[str]:
-    """Options that were given, as words of a command line."""
-    words = [str(word) for pair in single.items() if pair[1] is not None for word in pair]
-    return words + [
-        word
-        for option, values in repeated.items()
-        for each in values or ()
-        for word in (option, each)
-    ]
+def _given(given: Mapping[str, Any], names: Sequence[str]) -> list[str]:
+    """Those of some options that differ from their defaults."""
+    parameters = inspect.signature(fit).parameters
+    return [name for name in names if given[name] != parameters[name].default]
 
 
-def _command(data: Path, found: FitResult | OutputFit, words: Sequence[str]) -> str:
-    """The command line that repeats a fit, with inferred options spelled out."""
-    rows, settings = found.rows, found.settings
-    target = ",".join(found.targets) if isinstance(found, OutputFit) else rows.target
-    begin = ["bevel", "fit", str(data), "--target", target, "--task", rows.task]
-    begin += [] if settings.model == FOREST else ["--model", settings.model]
-    begin += ["--trees", str(settings.n_trees)] if settings.n_trees else []
-    begin += ["--seed", str(settings.seed)]
-    return shlex.join([*begin, *words])
+def _refuse(given: Mapping[str, Any], rule: tuple[Sequence[str], str]) -> None:
+    names, message = rule
+    for name in _given(given, names):
+        also = "; --drop keeps a column out of the features" if name == "target" else ""
+        raise ValueError(message.format(option=flag(name), model=given["model"], also=also))
+
+
+def _targets(given: Mapping[str, Any], source: Source) -> TargetColumns:
+    """The columns to learn."""
+    if given["model"] == ModelName.isolation:
+        return NoColumn()
+    if given["target"] is None:
+        return SurvivalColumns(*(given[name] for name in SURVIVAL_OPTIONS))
+    table = TableOptions(**given["table"])
+    targets = named_targets(source, given["target"], given["task"], table)
+    if isinstance(targets, SeveralColumns):
+        _refuse(given, NOT_WITH_SEVERAL_TARGETS)
+    return targets
+
+
+# Options that a repeated fit has as they were given, before and after those that are inferred.
+GIVEN_FIRST = (*SURVIVAL_OPTIONS, "model")
+GIVEN_LAST = (
+    *("density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight", "monotonic"),
+    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets"),
+)
+
+
+def _command(given: Mapping[str, Any], found: FitResult) -> Command:
+    """The command that repeats a fit, with inferred options spelled out."""
+    inferred = {
+        "trees": found.settings.n_trees or None,
+        "seed": found.settings.seed,
+        "projection": given["projection"] if given["params"] is None else None,
+    }
+    target = {"target": ",".join(found.rows.targets), "task": found.rows.task.name}
+    return Command(
+        "fit",
+        [given["data"]],
+        {
+            **({} if given["target"] is None else target),
+            **{name: given[name] for name in _given(given, GIVEN_FIRST)},
+            **inferred,
+            **{name: given[name] for name in _given(given, GIVEN_LAST)},
+            **given["table"],
+            **{name: given[name] for name in ("out", "report", "oob")},
+        },
+    )
 
 
 def _write_report(
     report: Path, name: str, found: FitResult, command: str, out: Path | None
 ) -> None:
-    from bevel.report.fit import fit_report, n_steps
-
-    rows = replace(found.rows, notes=tuple(map(as_flags, found.rows.notes)))
-    found, model_file = replace(found, rows=rows), "" if out is None else str(out)
     with output.progress("writing the report", n_steps(found)) as advance:
-        page = fit_report(name, found, command, model_file=model_file, on_step=advance)
+        page = fit_report(
+            name, found, command, model_file="" if out is None else str(out), on_step=advance
+        )
     write_whole(report, [page.encode("utf-8")])
+
+
+def _name_of(projection: Any) -> str:
+    return projection if isinstance(projection, str) else shorten(projection)
 
 
 def _as_json(
@@ -288,64 +337,36 @@ def _as_json(
     out: Path | None,
     report: Path | None,
 ) -> dict[str, Any]:
-    rows = found.rows
-    n_rows, n_features = rows.X.shape
+    n_rows, n_features = found.rows.X.shape
     return {
-        "task": rows.task,
-        "target": rows.target,
+        "task": found.rows.task.name,
         "n_rows": n_rows,
         "n_features": n_features,
-        "nominal": [rows.X.names[index] for index in rows.X.nominal],
-        "classes": rows.classes,
+        "nominal": [found.rows.X.names[index] for index in found.rows.X.nominal],
+        "dates": sorted(found.rows.X.dates),
         "model_kind": found.settings.model,
         "n_trees": found.model.forest_.n_trees,
         "projection": projection,
         "density": density,
         "n_projections": found.settings.n_projections,
         "parameters": found.settings.others,
-        "dates": sorted(rows.X.dates),
         "seed": found.settings.seed,
         "fit_seconds": found.seconds,
-        "scored": found.scored_by,
-        "scores": as_json(found.scores),
-        "families": _families(found),
+        **result_writer(found).as_dict(found),
         "model": out,
         "report": report,
-        "notes": [as_flags(text) for text in rows.notes],
+        "notes": found.rows.notes,
     }
-
-
-def _name_of(projection: Any) -> str:
-    return projection if isinstance(projection, str) else shorten(projection)
-
-
-def _grown(found: FitResult, projection: str) -> dict[str, str]:
-    """Description of the model, in a line under its name."""
-    rest = f"projection {projection}, grown in {found.seconds:.2f} s"
-    if found.settings.model == FOREST:
-        return {"forest": f"{found.model.n_estimators:,} trees, {rest}"}
-    return {"boosting": f"{found.model.n_iter_:,} iterations, {rest}"}
-
-
-def _families(found: FitResult) -> dict[str, Any] | None:
-    record = getattr(found.model, "families_", None)
-    return None if record is None else record.as_dict()
 
 
 def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path | None]) -> None:
+    writer = result_writer(found)
     lines = {
         "data": "standard input" if str(data) == "-" else str(data),
         "size": found.rows.describe(),
-        "target": found.rows.describe_target(),
-        **_grown(found, projection),
+        **writer.lines(found, projection),
+        **{name: str(path) for name, path in files.items() if path is not None},
     }
-    for name, estimate in found.scores.items():
-        lines[f"{found.scored_by} {name}"] = score_line(name, estimate)
-    if found.out_of_bag is not None and found.rows.task == CLASSIFICATION:
-        known = ~np.isnan(found.out_of_bag).any(axis=1)
-        note = zero_probability_note(coded(found.rows)[known], found.out_of_bag[known])
-        lines |= {"": note} if note else {}
-    lines |= {name: str(path) for name, path in files.items() if path is not None}
     lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)
-    output.print_families(_families(found), is_classifier=hasattr(found.model, "classes_"))
+    output.print_families(writer.families(found), has_classes=found.rows.task.has_classes)

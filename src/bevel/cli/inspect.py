@@ -5,15 +5,12 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from rich.box import SIMPLE_HEAD
 from rich.table import Table
-from rich.text import Text
 
 from bevel.cli import options, output
 from bevel.errors import join_names, shorten
 from bevel.estimators.registry import KINDS
 from bevel.files.model import summarise
-from bevel.printable import printable
 
 __all__ = ["EXAMPLES", "inspect"]
 
@@ -36,7 +33,7 @@ def inspect(
         output.print_json(summary)
         return
     output.print_lines(_lines(summary))
-    output.print_families(summary["families"], is_classifier=_has_classes(summary))
+    output.print_families(summary["families"], has_classes=_has_classes(summary))
     output.console().print(_columns(summary))
 
 
@@ -97,22 +94,13 @@ def _settings(described: Mapping[str, Any]) -> str:
 
 
 def _columns(summary: Mapping[str, Any]) -> Table:
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    for name in ("column", "encoding", "type"):
-        table.add_column(name)
-    for name in ("values", "bytes", "bits each"):
-        table.add_column(name, justify="right")
-    for column in (*summary["columns"], *summary["other_sections"]):
-        table.add_row(*_cells(column))
-    return table
+    head = ("column", "encoding", "type", "values", "bytes", "bits each")
+    columns = (*summary["columns"], *summary["other_sections"])
+    return output.table(head, map(_cells, columns), left=range(3))
 
 
-def _cells(column: Mapping[str, Any]) -> Sequence[str | Text]:
-    bits = 8 * column["bytes"] / column["length"] if column["length"] else 0.0
+def _cells(column: Mapping[str, Any]) -> Sequence[str]:
+    length, n_bytes = column["length"], column["bytes"]
+    bits = 8 * n_bytes / length if length else 0.0
     words = (column["name"], column.get("encoding", ""), column["dtype"])
-    return [
-        *(Text(printable(word)) for word in words),
-        f"{column['length']:,}",
-        f"{column['bytes']:,}",
-        f"{bits:.1f}",
-    ]
+    return (*words, f"{length:,}", f"{n_bytes:,}", f"{bits:.1f}")

@@ -30,6 +30,8 @@ __all__ = [
     "Density",
     "Directions",
     "Drop",
+    "Entry",
+    "Event",
     "Force",
     "Jobs",
     "Json",
@@ -46,13 +48,12 @@ __all__ = [
     "TargetColumn",
     "Task",
     "TaskName",
-    "forest_arguments",
+    "Time",
     "forest_parameters",
     "read_directions",
     "read_projection",
     "reads_tables",
     "source_of",
-    "table_arguments",
 ]
 
 Force = Annotated[bool, typer.Option("--force", help="Overwrite files that exist.")]
@@ -93,6 +94,14 @@ ModelData = Annotated[
 ]
 TargetColumn = Annotated[str, typer.Option(help="Name of the column to predict.")]
 OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to predict.")]
+Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")]
+Event = Annotated[
+    str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
+]
+Entry = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
+]
 Task = Annotated[
     TaskName,
     typer.Option(help="auto: classification for words and up to ten distinct whole numbers."),
@@ -216,23 +225,6 @@ def _pair(text: str) -> tuple[str, str]:
     return name, kind
 
 
-def table_arguments(table: TableKeywords) -> list[str]:
-    """Settings of a table as arguments of a command line."""
-    words = []
-    for name, value in table.items():
-        if name == "header":
-            words.append("--header" if value else "--no-header")
-        elif name == "types":
-            assert isinstance(value, Mapping)
-            words += [word for pair in value.items() for word in ("--types", "=".join(pair))]
-        elif isinstance(value, str):
-            words += [f"--{name}", value]
-        else:
-            assert isinstance(value, Sequence)
-            words += [word for each in value for word in (f"--{name}", each)]
-    return words
-
-
 @contextmanager
 def source_of(data: Path) -> Iterator[Source]:
     """The file to read; standard input is copied, since files are read more than once."""
@@ -347,6 +339,7 @@ def forest_parameters(
     criterion: str | None,
     class_weight: Sequence[str] | None,
     monotonic: Sequence[str] | None = None,
+    contamination: float | None = None,
 ) -> dict[str, Any]:
     """Estimator parameters of the given options."""
     given: dict[str, Any] = {
@@ -355,6 +348,7 @@ def forest_parameters(
         "criterion": None if criterion is None else str(criterion),
         "class_weight": _read_weights(class_weight) if class_weight else None,
         "monotonic_cst": _read_signs(monotonic) if monotonic else None,
+        "contamination": contamination,
     }
     return {name: value for name, value in given.items() if value is not None}
 
@@ -388,17 +382,3 @@ def _read_weights(texts: Sequence[str]) -> Mapping[str, float] | str:
                 "--class-weight yes=2."
             )
     return weights
-
-
-def forest_arguments(
-    projection: str, density: float | None, directions: str, parameters: Mapping[str, Any]
-) -> list[str]:
-    """Settings of a forest as arguments of a command line."""
-    words = ["--projection", projection]
-    words += [] if density is None else ["--density", f"{density:g}"]
-    words += [] if directions == "auto" else ["--d", directions]
-    for name, value in parameters.items():
-        option = f"--{name.replace('_', '-')}"
-        each = [f"{k}={v:g}" for k, v in value.items()] if isinstance(value, dict) else [str(value)]
-        words += [word for text in each for word in (option, text)]
-    return words

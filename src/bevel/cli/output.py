@@ -12,10 +12,8 @@ import io
 import json
 import math
 import os
-import re
-import shlex
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TextIO
@@ -26,13 +24,14 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 from rich.text import Text
 
+from bevel.cli.flags import as_flags
 from bevel.forest.records import not_compared, size_note
 from bevel.printable import json_escaped, printable
-from bevel.report.headline import family_rows
+from bevel.report.tasks import family_rows, words_of
+from bevel.workflow.tasks import CLASSIFICATION, REGRESSION
 
 __all__ = [
     "WIDTH",
-    "as_flags",
     "check_free",
     "console",
     "examples",
@@ -44,58 +43,9 @@ __all__ = [
     "progress",
     "silent",
     "steps",
+    "table",
     "write_any_text",
 ]
-
-# A parameter in a message: `drop`, `header=True`, `task="regression"`, `types={'a': "number"}`.
-PARAMETER = re.compile(r"`(\w+)(?:=(?:\"([^\"`]+)\"|\{'([^`]+)': \"(\w+)\"\}|(\w+)))?`")
-FLAGS = {
-    "budget": "--budget",
-    "class_weight": "--class-weight",
-    "competing_risks": "--competing-risks",
-    "decimal": "--decimal",
-    "delimiter": "--delimiter",
-    "drop": "--drop",
-    "encoding": "--encoding",
-    "entry": "--entry",
-    "event": "--event",
-    "first_trees": "--first-trees",
-    "header": "--header",
-    "interval": "--interval",
-    "keep_id": "--keep-id",
-    "keep_targets": "--keep-targets",
-    "missing": "--missing",
-    "nominal": "--nominal",
-    "params": "--params",
-    "proba": "--proba",
-    "projection": "--projection",
-    "row_id": "--id",
-    "rows": "--row",
-    "seconds": "--seconds",
-    "store": "--store",
-    "target": "--target",
-    "task": "--task",
-    "time": "--time",
-    "types": "--types",
-    "weights": "--weights",
-}
-
-
-def as_flags(text: str) -> str:
-    """A message with the parameters in it written as flags; other text stays."""
-    return PARAMETER.sub(_flag, text)
-
-
-def _flag(found: re.Match[str]) -> str:
-    name, word, column, kind, value = found.groups()
-    if name not in FLAGS:
-        return found.group()
-    if value == "False":
-        return FLAGS[name].replace("--", "--no-", 1)
-    if column:
-        return f"{FLAGS[name]} {shlex.quote(f'{column}={kind}')}"
-    return f"{FLAGS[name]} {word}" if word else FLAGS[name]
-
 
 PLAIN = "bevel_plain"
 _INSTEAD = {
@@ -194,25 +144,33 @@ def _plain(value: Any) -> Any:
 
 def print_lines(lines: Mapping[str, str]) -> None:
     """Print names and values in two columns."""
-    table = Table.grid(padding=(0, 2))
+    grid = Table.grid(padding=(0, 2))
     for name, text in lines.items():
-        table.add_row(name, Text(printable(text)))
-    console().print(table)
+        grid.add_row(name, Text(printable(text)))
+    console().print(grid)
 
 
-def print_families(summary: Mapping[str, Any] | None, *, is_classifier: bool) -> None:
+def table(
+    head: Sequence[str], rows: Iterable[Sequence[object]], *, left: Collection[int] = (0,)
+) -> Table:
+    """A table of text; columns are aligned to the right, except those of `left`."""
+    made = Table(box=SIMPLE_HEAD, pad_edge=False)
+    for place, name in enumerate(head):
+        made.add_column(name, justify="left" if place in left else "right")
+    for row in rows:
+        made.add_row(*(Text(printable(str(cell))) for cell in row))
+    return made
+
+
+def print_families(summary: Mapping[str, Any] | None, *, has_classes: bool) -> None:
     """Print the families that share the trees of a model, from `FamilyRecord.as_dict`."""
     if summary is None:
         return
-    head, rows = family_rows(summary["families"], is_classifier=is_classifier)
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(head[0])
-    for name in head[1:]:
-        table.add_column(name, justify="right")
-    for row in rows:
-        table.add_row(*map(Text, map(printable, row)))
+    head, rows = family_rows(
+        summary["families"], words_of(CLASSIFICATION if has_classes else REGRESSION)
+    )
     screen = console()
-    screen.print(table)
+    screen.print(table(head, rows))
     if all(each["error"] is None for each in summary["families"]):
         screen.print(not_compared(len(summary["families"])))
     if summary["min_samples_split"] > 2:

@@ -7,12 +7,12 @@ import typer
 
 from bevel import workflow
 from bevel.cli import options, output
+from bevel.cli.flags import as_flags
 from bevel.cli.options import ModelData, RowId, reads_tables, source_of
-from bevel.cli.output import as_flags
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
-from bevel.workflow.predicting import Predictions
+from bevel.workflow.predictions import Predictions
 
 __all__ = ["EXAMPLES", "predict"]
 

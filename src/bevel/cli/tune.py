@@ -1,6 +1,5 @@
 """``bevel tune``: a search for better parameters than the defaults, by out-of-bag loss."""
 
-import shlex
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
@@ -13,6 +12,7 @@ from rich.text import Text
 
 from bevel import workflow
 from bevel.cli import options, output
+from bevel.cli.flags import Command, as_flags
 from bevel.cli.options import (
     Data,
     Drop,
@@ -24,7 +24,6 @@ from bevel.cli.options import (
     reads_tables,
     source_of,
 )
-from bevel.cli.output import as_flags
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
 from bevel.tuning.candidates import write_parameters
@@ -168,7 +167,8 @@ def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) 
     for note in result.notes_:
         print(printable(as_flags(_of_defaults(note))))
     if out is not None:
-        print(f"\n{printable(_fit_command(data, found, out))}")  # in one line, for copying
+        command = Command("fit", [data], {"target": found.rows.target, "params": out})
+        print(f"\n{printable(str(command))}")  # in one line, for copying
 
 
 def _joined(cells: Sequence[str]) -> list[str]:
@@ -189,11 +189,6 @@ def _of_defaults(text: str) -> str:
     return "the defaults" if text == "as passed" else text
 
 
-def _fit_command(data: Path, found: TuneResult, out: Path) -> str:
-    target = shlex.quote(found.rows.target)
-    return f"bevel fit {shlex.quote(str(data))} --target {target} --params {shlex.quote(str(out))}"
-
-
 def _as_json(found: TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
     def described(each: Candidate) -> dict[str, Any]:
         rounds = [vars(evaluation) for evaluation in each.rounds]
@@ -201,7 +196,7 @@ def _as_json(found: TuneResult, out: Path | None, model: Path | None) -> dict[st
 
     result = found.found
     return {
-        "task": found.rows.task,
+        "task": found.rows.task.name,
         "target": found.rows.target,
         "loss": result.loss_,
         "candidates": [described(each) for each in result.candidates_],

@@ -192,7 +192,7 @@ def hold_out(
 
 
 def hold_out_by_number(
-    target: BoostingTarget, is_classifier: bool, fraction: float, seed: int
+    target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
     """Choose the training rows that validate by a hash of their number.
 
@@ -200,8 +200,8 @@ def hold_out_by_number(
     ----------
     target : BoostingTarget
         Targets of the training rows.
-    is_classifier : bool
-        Whether targets are classes.
+    by_class : bool
+        Whether targets are classes, each of which must stay among the other rows.
     fraction : float
         Approximate share of the rows to hold out.
     seed : int
@@ -214,7 +214,7 @@ def hold_out_by_number(
         rows = np.arange(first, min(first + 2**20, n_rows), dtype=np.int64)
         hashes = hash_rows((rows.astype(np.uint64) ^ key).astype(np.int64))
         validates[rows] = hashes < np.uint64(fraction * 2.0**64)
-    classes = target.values if is_classifier else np.zeros(n_rows)
+    classes = target.values if by_class else np.zeros(n_rows)
     missing = len(np.unique(classes)) - len(np.unique(classes[~validates]))
     if missing or not validates.any():
         raise ValueError(

@@ -63,7 +63,7 @@ from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import interval_levels
 from bevel.forest.records import BoostingRecord, Calibration
-from bevel.forest.task import Classification, Regression, Task
+from bevel.forest.task import Classification, Regression, Task, task_of
 from bevel.parameters.boosting_parameters import (
     BOOSTING_CLASSIFIER_PARAMETERS,
     BOOSTING_REGRESSOR_PARAMETERS,
@@ -199,10 +199,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     def _fit_scanned(self, scanned: ScannedTable) -> None:
         """Grow the trees on a scanned table."""
         self._check_parameters(None, None, None)
-        is_classifier = hasattr(self, "predict_proba")
         with read_columns(
             scanned,
-            regression=not is_classifier,
+            regression=Regression in self._tasks,
             categorical_features=self.categorical_features,
             scale=self._chosen_scale(),
             class_weight=getattr(self, "class_weight", None),
@@ -213,8 +212,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             table, rows = read.table, read.rows
             check_rows(table.n_rows)
             self._remember_columns(table.n_features, read.names)
-            if read.classes is not None:
-                self.classes_, self.n_classes_ = read.classes, len(read.classes)
+            set_attributes(self, task_of(read.classes))
             values = np.asarray(rows.target, dtype=np.float64)
             target = BoostingTarget(self._checked_target(values), rows.weights, None)
             scratch = partial(scratch_bytes, scanned.folder) if read.on_disk else None

@@ -42,7 +42,7 @@ from bevel.forest.quantiles import (
     read_levels,
 )
 from bevel.forest.records import FamilyRecord
-from bevel.forest.task import Classification, Regression, SeveralOutputs, Task
+from bevel.forest.task import Classification, Regression, SeveralOutputs, Task, task_of
 from bevel.forest.training_rows import (
     leaf_rows_of,
     out_of_bag_rows,
@@ -169,7 +169,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             n_threads=n_threads,
         ) as read:
             self._remember_columns(read.table.n_features, read.names)
-            task = Regression() if read.classes is None else Classification(read.classes)
+            task = task_of(read.classes)
             self._describe_target(task)
             request = FitRequest(values, members, self._target_kind, draw_seed(self.random_state))
             space = WorkSpace(read.shares.numbers, read.shares.rows)

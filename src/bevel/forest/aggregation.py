@@ -56,6 +56,9 @@ class Aggregation:
     hard: bool = False
     power: float = 1.0
 
+    def check_trees_predict(self, caller: str) -> None:
+        """Raise TypeError if `caller` needs trees that each predict the target, and they do not."""
+
     def leaf_classes(self, task: Task) -> int:
         """Number of classes that leaves have shares of; 0 if they have values."""
         return task.n_classes
@@ -122,6 +125,13 @@ class SumOfTrees(Aggregation):
     @property
     def n_outputs(self) -> int:
         return len(self.baseline)
+
+    def check_trees_predict(self, caller: str) -> None:
+        raise TypeError(
+            f"{caller} needs a forest whose trees are averaged or vote, each grown on a bag; got "
+            "boosting, whose trees add up. Use an ObliqueForest, or importance, shapley_values, "
+            "partial_dependence or tree_rules."
+        )
 
     def leaf_classes(self, task: Task) -> int:  # noqa: ARG002
         return 0

@@ -1,9 +1,8 @@
 """Calibrated class probabilities: the mean shares of the trees raised to a power.
 
 Forests of deep trees spread their votes: the mean share of the best class is usually lower than
-its frequency. A power above one brings them closer, one below one takes confidence away. The power
-its frequency. A power above one raises their confidence, a power below one lowers it. The power
-the two apart.
+its frequency. A power above one raises their confidence, a power below one lowers it. The power is
+chosen by the logarithmic loss of rows that the trees have not seen.
 """
 
 from __future__ import annotations

@@ -16,15 +16,13 @@ import scipy.sparse as sp
 from bevel import _core
 from bevel._types import Float32s
 from bevel.data.encoding import Encoding
-from bevel.forest.aggregation import Aggregation, SumOfTrees
-from bevel.forest.bags import Bags
+from bevel.forest.aggregation import Aggregation
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.outputs import forest_of_output
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import LeafTargets
-from bevel.forest.records import FamilyRecord, RotationRecord
-from bevel.forest.task import Isolation, SeveralOutputs, Survival, Task
+from bevel.forest.task import SeveralOutputs, Task
 
 __all__ = ["FittedForest", "Predictor", "StoredTargets"]
 
@@ -116,60 +114,6 @@ class FittedForest:
     def classes(self) -> npt.NDArray[Any] | None:
         """Labels of the classes of the target; None without classes, and of several outputs."""
         return self.task.classes
-
-    # Questions of callers that do not ask the task yet.
-
-    @property
-    def outputs(self) -> SeveralOutputs | None:
-        return self.task if isinstance(self.task, SeveralOutputs) else None
-
-    @property
-    def survival(self) -> Survival | None:
-        return self.task if isinstance(self.task, Survival) else None
-
-    @property
-    def isolation(self) -> Isolation | None:
-        return self.task if isinstance(self.task, Isolation) else None
-
-    @property
-    def additive(self) -> SumOfTrees | None:
-        return self.aggregation if isinstance(self.aggregation, SumOfTrees) else None
-
-    @property
-    def hard(self) -> bool:
-        return self.aggregation.hard
-
-    @property
-    def power(self) -> float:
-        return self.aggregation.power
-
-    @property
-    def bags(self) -> Bags | None:
-        return self.provenance.bags
-
-    @property
-    def seed(self) -> int | None:
-        return self.provenance.seed
-
-    @property
-    def class_weight(self) -> Any:
-        return self.provenance.class_weight
-
-    @property
-    def tuned_out_of_bag(self) -> str:
-        return self.provenance.tuned_out_of_bag
-
-    @property
-    def rotations(self) -> RotationRecord | None:
-        return self.provenance.rotations
-
-    @property
-    def families(self) -> FamilyRecord | None:
-        return self.provenance.families
-
-    def check_one_output(self, caller: str) -> None:
-        """Raise SeveralOutputsError if there are several outputs, which `caller` cannot take."""
-        self.task.check_one_output(caller)
 
     def output(self, k: int) -> FittedForest:
         """The fitted forest of one of several outputs, as if it were the only one."""

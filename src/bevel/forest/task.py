@@ -40,7 +40,13 @@ __all__ = [
     "average_path_length",
     "called",
     "check_curves",
+    "task_of",
 ]
+
+
+def task_of(classes: Array | None) -> Task:
+    """The task of one target: of these classes, or of numbers."""
+    return Regression() if classes is None else Classification(classes)
 
 
 def called(label: str) -> str:
@@ -67,6 +73,8 @@ class Task:
         Name of what `predict` returns, in the middle of a sentence.
     error_name : str
         Name of the mean loss of predictions.
+    loss_name : str
+        Short name of the mean loss, as on an axis of a figure.
     mean_of_leaves : str
         Description of the mean of the leaf values of a row.
     """
@@ -76,6 +84,7 @@ class Task:
     model: ClassVar[str]
     output_name: ClassVar[str] = "prediction"
     error_name: ClassVar[str] = "mean squared error"
+    loss_name: ClassVar[str] = "mean squared error"
     mean_of_leaves: ClassVar[str] = "the predicted value"
 
     @property
@@ -94,6 +103,11 @@ class Task:
         return 1
 
     @property
+    def output_classes(self) -> Ints32 | None:
+        """Number of classes of each of several outputs, 0 in regression; None of one output."""
+        return None
+
+    @property
     def common_output(self) -> str | None:
         """Name of the one number that all effects refer to; None with three classes or more."""
         return self.output_name
@@ -102,6 +116,9 @@ class Task:
     def attributes(self) -> dict[str, Any]:
         """Fitted attributes of an estimator that tell its classes."""
         return {}
+
+    def check_has_target(self, caller: str) -> None:
+        """Raise TypeError if there is no target, which `caller` needs."""
 
     # Targets: of the training rows, given again, and of other rows.
 
@@ -112,6 +129,10 @@ class Task:
     def read_new(self, y: Any, n_rows: int) -> Target:
         """Target of rows that were not in the fit: some classes may be absent, none may be new."""
         return self.read_again(y, n_rows)
+
+    def within_outputs(self, target: Array) -> Array:
+        """Targets of training, with the classes of each output numbered by themselves."""
+        return target
 
     def labels_of(self, target: Array) -> Array:
         """Targets as the user gives them."""
@@ -202,6 +223,7 @@ class Classification(Task):
     noun = "probability"
     model = "a classifier"
     error_name = "classification error"
+    loss_name = "error"
 
     labels: Array
 
@@ -369,6 +391,9 @@ class SeveralOutputs(Task):
             required = f"from 0 to {len(self) - 1}"
             raise wrong_value("output", required, int(which), "See output_names_.")
         return int(which) % len(self)
+
+    def within_outputs(self, target: Array) -> Array:
+        return target if self.labels is None else np.asarray(target - self.bounds[:-1])
 
     def labels_of(self, target: Array) -> Array:
         """Targets of all outputs; classes are given by position, counted within the output.
@@ -548,6 +573,13 @@ class Isolation(Task):
 
     n_samples: int
     offset: float
+
+    def check_has_target(self, caller: str) -> None:
+        raise TypeError(
+            f"{caller} needs a forest that was fitted to a target; got ObliqueIsolationForest, "
+            "whose splits are random. Use score_samples, proximity, principal_coordinates or "
+            "nearest_rows, or fit an ObliqueForestClassifier to its predict(X)."
+        )
 
     def check_leaves(self, forest: FlatForest) -> None:
         """Raise ValueError for path lengths below zero."""

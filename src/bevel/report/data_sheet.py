@@ -10,15 +10,15 @@ import numpy as np
 
 from bevel.data.tables import Columns
 from bevel.forest.records import FamilyRecord, not_compared, size_note
-from bevel.report.headline import family_rows, number
+from bevel.report.headline import number
 from bevel.report.page import TableCell, bullets, definitions, paragraph, table
+from bevel.report.tasks import family_rows, words_of_model
 from bevel.workflow.advice import MODEL, Advice, points
-from bevel.workflow.rows import CLASSIFICATION, LabelledRows
+from bevel.workflow.rows import LabelledRows
 from bevel.workflow.scores import Estimate
 
 __all__ = [
     "advice_table",
-    "data_columns",
     "data_sheet",
     "family_table",
 ]
@@ -29,13 +29,7 @@ N_EXAMPLES = 3  # labels shown for a nominal column
 
 def data_sheet(data: LabelledRows, model: Any) -> str:
     """Size, notes on how the file was read, the target, and a line for each column."""
-    remarks = bullets(data.notes) if data.notes else ""
-    if not remarks:
-        remarks = paragraph("No row and no column was left out.", kind="note")
-    return _table_size(data) + remarks + _target(data) + data_columns(data.X, model)
-
-
-def _table_size(data: LabelledRows) -> str:
+    words = words_of_model(model)
     n_rows, n_features = data.X.shape
     cells = n_rows * n_features
     n_missing = sum(int(data.X.missing(index).sum()) for index in range(n_features))
@@ -43,40 +37,20 @@ def _table_size(data: LabelledRows) -> str:
         "rows": f"{n_rows:,}",
         "features": f"{n_features:,}, {len(data.X.nominal):,} of them nominal",
         "missing": f"{n_missing:,} of {cells:,} cells ({100 * n_missing / cells:.1f} %)",
-        "task": data.task,
+        **words.target_lines(data, n_missing),
     }
-    if n_missing:
-        lines["filled"] = (
-            "nothing in the table; where numeric columns are combined, a missing value counts as "
-            "the median of the training rows, also when predicting"
-        )
-    if data.task != CLASSIFICATION:
-        low, middle, high = np.quantile(data.y, [0.0, 0.5, 1.0])
-        lines["target"] = f"{data.target}, {number(low)} to {number(high)}, median {number(middle)}"
-    return definitions(lines)
+    remarks = bullets(data.notes) if data.notes else ""
+    if not remarks:
+        remarks = paragraph("No row and no column was left out.", kind="note")
+    columns = _columns(data.X, model, words.column_importance())
+    return f"{definitions(lines)}{remarks}{words.target_table(data)}{columns}"
 
 
-def _target(data: LabelledRows) -> str:
-    if data.task != CLASSIFICATION:
-        return ""
-    classes, counts = np.unique(data.y, return_counts=True)
-    rows = [
-        [str(label), int(count), TableCell(f"{100 * count / len(data.y):.1f}", float(count))]
-        for label, count in zip(classes, counts, strict=True)
-    ]
-    return table(["class", "rows", "%"], rows, caption=f"The target, {data.target}.")
-
-
-def data_columns(X: Columns, model: Any) -> str:
+def _columns(X: Columns, model: Any, caption: str) -> str:
     """A table with a line for each column."""
     importances = model.feature_importances_
     order = np.argsort(-importances, kind="stable")[:MAX_LINES]
     rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
-    adds_up = model.fitted_forest_.additive is not None
-    what = "loss" if adds_up else "impurity"
-    caption = f"Importance is the share of the {what} that splits on the column remove."
-    if model.fitted_forest_.survival is not None:
-        caption = "Importance is the share of splits on the column in all log-rank statistics."
     if X.shape[1] > MAX_LINES:
         caption = f"The {MAX_LINES} most important of {X.shape[1]:,} columns. {caption}"
     header = ["column", "importance", "kind", "missing", "distinct", "values"]
@@ -122,9 +96,7 @@ def family_table(model: Any) -> str:
     record = getattr(model, "families_", None)
     if record is None:
         return ""
-    header, rows = family_rows(
-        record.as_dict()["families"], is_classifier=hasattr(model, "classes_")
-    )
+    header, rows = family_rows(record.as_dict()["families"], words_of_model(model))
     caption = _comparison(record)
     if record.min_samples_split > 2:
         note = size_note(record.min_samples_split)
@@ -151,7 +123,6 @@ def advice_table(advice: Advice | None) -> str:
     """Table of the model and the forest that it is compared with."""
     if advice is None:
         return paragraph("There is nothing to compare.")
-    what = "error, %" if advice.task == CLASSIFICATION else "unexplained variance, %"
     rows = [
         [
             line.forest if line.forest == MODEL else f"projection {line.forest}",
@@ -164,7 +135,13 @@ def advice_table(advice: Advice | None) -> str:
         f"{advice.by.capitalize()}, {_forest_size(advice)}with the same rows left out. "
         "Gain: 95 % interval of that over cuts along the axes, in points, paired row by row."
     )
-    return table(["model", what, "gain"], rows, caption=caption, numeric={1, 2}, sortable=False)
+    return table(
+        ["model", f"{advice.task.loss}, %", "gain"],
+        rows,
+        caption=caption,
+        numeric={1, 2},
+        sortable=False,
+    )
 
 
 def _gain_cell(gain: Estimate | None) -> TableCell:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -22,26 +22,15 @@ from bevel.analysis.results import (
     TreeRules,
 )
 from bevel.analysis.rules.rule_set import RULE_NOTES
-from bevel.errors import join_names, shorten
-from bevel.extras import import_optional
-from bevel.plots.canvas import STYLE, detached
+from bevel.errors import shorten
+from bevel.plots.canvas import detached
 from bevel.report.data_sheet import family_table
-from bevel.report.fit_predictions import truth_and_predictions
-from bevel.report.headline import (
-    class_words,
-    feature_sentence,
-    interval,
-    number,
-    probability_words,
-    quality_sentence,
-    score,
-    survival_feature_sentence,
-    survival_sentence,
-)
+from bevel.report.headline import class_words, interval, number, score
 from bevel.report.page import (
     PageSection,
     TableCell,
     beside,
+    canvas,
     code,
     figure,
     figures,
@@ -51,7 +40,8 @@ from bevel.report.page import (
     table,
     wide,
 )
-from bevel.report.survival import groups_picture, risk_rules_table, survival_sections
+from bevel.report.survival import risk_rules_table, survival_sections
+from bevel.report.tasks import words_of_model
 from bevel.workflow.explaining import (
     READABLE_DEPTH,
     Band,
@@ -59,7 +49,7 @@ from bevel.workflow.explaining import (
     RepresentativeRow,
     TargetQuantiles,
 )
-from bevel.workflow.rows import CLASSIFICATION, REGRESSION
+from bevel.workflow.scores import Estimate
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -79,6 +69,7 @@ __all__ = [
     "explain_report",
     "explain_sections",
     "row_sentence",
+    "scores_table",
 ]
 
 # Drawings of an explanation as SVG text, narrow enough for a phone where possible.
@@ -190,12 +181,7 @@ def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
 
 def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
     """SVG text of a drawing function, on the given axes or on its own."""
-    import_optional("matplotlib", needed_by="A report", install="bevel[plot]")
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with detached(), rc_context(STYLE):
-        figure: Any = Figure(figsize=(WIDTH, height))
+    with detached(), canvas(WIDTH, height) as figure:
         axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
         drawing: Any = axes.figure
         return svg(drawing)
@@ -209,21 +195,6 @@ def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
 
 # An explanation as sections of a page.
 
-MEASURES = {
-    "gini": "The share of the {removed} that splits on a feature remove, alone or in a "
-    "combination. It is of the training rows, and favours columns with many values.",
-    "permutation": "Permutation importance: by how much the error of the {model} on these rows "
-    "rises when the values of a feature are shuffled. It is low for features that stand in for "
-    "each other.",
-    "Shapley": "Mean absolute Shapley value: how far a feature moves the predictions of these rows "
-    "from their mean. It does not measure whether the predictions are right.",
-}
-SURVIVAL_MEASURES = {
-    "permutation": "Permutation importance: by how much the concordance on these rows falls when "
-    "the values of a feature are shuffled. It is low for features that stand in for each other.",
-    "negation": "Negation importance: by how much the concordance on these rows falls when the "
-    "weights of a feature change sign in all splits.",
-}
 MAX_ON_A_LINE = 16  # characters of a numeric class label
 RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
 NARROW, NO_BREAK = "\N{NARROW NO-BREAK SPACE}", "\N{NO-BREAK SPACE}"
@@ -245,16 +216,22 @@ def explain_sections(found: Explanation) -> list[PageSection]:
         PageSection("Which features matter?", _features(found)),
         *([PageSection("Which way do they push?", _effects(found))] if found.effects else []),
         PageSection("Which combinations matter?", _combinations(found)),
-        PageSection(f"How does the {_noun(found)} decide?", _decisions(found)),
+        PageSection(f"How does the {_words(found).noun} decide?", _decisions(found)),
     ]
     if found.quantiles is not None:
         sections.append(PageSection("How large may errors be?", _quantiles(found.quantiles)))
     return [*sections, PageSection("Why these predictions?", _rows(found))]
 
 
+def _words(found: Explanation) -> Any:
+    """Words of the task of the model."""
+    return words_of_model(found.model)
+
+
 def _features(found: Explanation) -> str:
+    words = _words(found)
     drawn = [
-        figure(draw_importance(each, _second_class(found)), _measure(found, each.kind))
+        figure(draw_importance(each, words.output(found)), words.measure(each.kind))
         for each in found.importances
     ]
     n_features = len(found.importances[0])
@@ -270,15 +247,11 @@ def _features(found: Explanation) -> str:
 
 
 def _effects(found: Explanation) -> str:
-    some = found.effects[0]
-    what = "prediction" if some.classes is None else "probability"
-    if found.adds_up:
-        what = _log_odds(found) or some.output_name
-    if found.is_survival:
-        what = "risk"
+    some, words = found.effects[0], _words(found)
     text = (
-        f"Mean {what} over {some.n_rows:,} rows if a feature had the given value in all of them "
-        "(partial dependence), for the features that are most important on the rows."
+        f"Mean {words.effect(found, some)} over {some.n_rows:,} rows if a feature had the given "
+        "value in all of them (partial dependence), for the features that are most important on "
+        "the rows."
     )
     if some.standard_error is not None:
         text += " Bands are 95 % intervals over forests grown on other rows."
@@ -288,10 +261,9 @@ def _effects(found: Explanation) -> str:
         text += " They are of means over trees, before the calibration of probabilities."
     text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
     heights = shared_heights(found.effects)
-    second = _log_odds(found) if found.adds_up else _second_class(found)
     drawn = [
         figure(
-            draw_effect(each, heights, second),
+            draw_effect(each, heights, words.output_of_effect(found)),
             f"The effect of {each.names[0]}: {effect_finding(each)}.",
         )
         for each in found.effects
@@ -299,45 +271,8 @@ def _effects(found: Explanation) -> str:
     return paragraph(text) + figures(*drawn, small=True)
 
 
-def _second_class(found: Explanation) -> str:
-    """Name of the output for two classes; empty otherwise."""
-    if found.classes is None or len(found.classes) != 2:
-        return ""
-    return probability_words(found.classes[1], found.target)
-
-
-def _log_odds(found: Explanation) -> str:
-    """Name of the sum of boosted trees for two classes; empty otherwise."""
-    if not found.adds_up or found.classes is None or len(found.classes) != 2:
-        return ""
-    return f"log odds of {class_words(found.classes[1], found.target)}"
-
-
-def _measure(found: Explanation, kind: str) -> str:
-    """Meaning of the bars of an importance."""
-    if found.is_survival and kind in SURVIVAL_MEASURES:
-        return SURVIVAL_MEASURES[kind]
-    return MEASURES[kind].format(removed=_removed(found), model=_noun(found))
-
-
-def _noun(found: Explanation) -> str:
-    return "model" if found.adds_up else "forest"
-
-
-def _removed(found: Explanation) -> str:
-    """Name of the quantity that splits reduce."""
-    if found.is_survival:
-        return "log-rank statistics"
-    return "loss" if found.adds_up else "impurity"
-
-
-def _gains(found: Explanation) -> str:
-    """Verb phrase for the gain of splits."""
-    return "have" if found.is_survival else "remove"
-
-
 def _combinations(found: Explanation) -> str:
-    directions = found.directions
+    directions, told = found.directions, _words(found)
     if directions is None:
         return paragraph(found.missing)
     if len(directions) == 0:
@@ -347,8 +282,8 @@ def _combinations(found: Explanation) -> str:
         return paragraph("None: every split tests a single feature.")
     once = float(directions.share[directions.count == 1].sum())
     text = (
-        f"Splits on combinations of features {_gains(found)} {100 * combined:.0f} % of the "
-        f"{_removed(found)}, splits on single features {100 * (1 - combined):.0f} %."
+        f"Splits on combinations of features {told.gains} {100 * combined:.0f} % of the "
+        f"{told.removed}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
         text += " Hardly any direction is used twice, so that none can stand out."
@@ -366,7 +301,7 @@ def _combinations(found: Explanation) -> str:
     if directions.is_scaled:
         caption += " Weights are of scaled features."
     words = table(
-        ["", "direction", f"% of the {_removed(found)}", "splits"],
+        ["", "direction", f"% of the {told.removed}", "splits"],
         rows,
         caption=caption,
         sortable=False,
@@ -389,7 +324,7 @@ def _decisions(found: Explanation) -> str:
     caption = (
         f"Tree {found.tree.tree + 1} of {found.tree.n_trees:,} down to depth {READABLE_DEPTH}: of "
         "all trees the one whose first splits explain most of the variance of the "
-        f"{_noun(found)}'s predictions on these rows, {100 * found.tree_explains:.0f} %."
+        f"{_words(found).noun}'s predictions on these rows, {100 * found.tree_explains:.0f} %."
     )
     drawing = figure(draw_tree(found.tree), caption)
     if found.rules is None:
@@ -440,7 +375,7 @@ def _estimate(value: float, is_classifier: bool) -> TableCell:
 
 def _surrogate(found: Explanation) -> str:
     """The surrogate tree, with its fidelity."""
-    tree, noun = found.surrogate, _noun(found)
+    tree, noun = found.surrogate, _words(found).noun
     if tree.n_leaves < 2:
         return paragraph(f"No small tree imitates the {noun} better than a constant.")
     share = f"{100 * tree.fidelity:.0f} %"
@@ -450,7 +385,7 @@ def _surrogate(found: Explanation) -> str:
         else f"it explains {share} of the variance of the {noun}'s predictions on other rows"
     )
     text = f"In short: this small tree of single features imitates the {noun}; {agreement}."
-    text += " Its leaves hold risks." if found.is_survival else ""
+    text += _words(found).leaves_hold
     _, *lines, _ = str(tree).split("\n")
     rules = "" if found.survival is None else risk_rules_table(found.survival)
     return paragraph(text) + code("\n".join(lines), is_drawing=True) + rules
@@ -474,10 +409,11 @@ def _notes(rules: tuple[str, ...], tree: tuple[str, ...]) -> str:
 def _rules(found: Explanation, rules: TopRules) -> str:
     if len(rules) == 0:
         return paragraph("No rule of up to three conditions separates the rows.")
-    by = "the target" if found.has_target else f"the {_noun(found)}'s predictions"
+    noun = _words(found).noun
+    by = "the target" if found.has_target else f"the {noun}'s predictions"
     text = (
         f"Rules of up to three conditions, from all trees, that explain most of the variance of "
-        f"{by}. They overlap and do not replace the {_noun(found)}."
+        f"{by}. They overlap and do not replace the {noun}."
     )
     has_estimate = bool(np.isfinite(rules.out_of_bag).any())
     if has_estimate:
@@ -563,14 +499,10 @@ def _covered(band: Band) -> TableCell:
 
 
 def _rows(found: Explanation) -> str:
-    values = found.shapley
-    what = "the value" if values.classes is None else "the probability of the class"
-    if found.adds_up:
-        what = f"the {_log_odds(found) or values.output_name}"
-    if found.is_survival:
-        what = "the risk"
+    values, words = found.shapley, _words(found)
     text = (
-        f"From the mean of other rows to {what} that the {_noun(found)} predicts, feature by "
+        f"From the mean of other rows to the {words.explained(found, values)} that the "
+        f"{words.noun} predicts, feature by "
         "feature: "
         f"Shapley values, which add up. Each tree compares with {values.n_background} rows."
     )
@@ -580,7 +512,7 @@ def _rows(found: Explanation) -> str:
         text += " Charts show means over trees; texts show probabilities, which are calibrated."
     drawn = [
         figure(
-            draw_row(values, place, _output_of_row(found, place)),
+            draw_row(values, place, words.output_of_row(found, place)),
             row_sentence(found, row, place),
         )
         for place, row in enumerate(found.rows)
@@ -588,32 +520,17 @@ def _rows(found: Explanation) -> str:
     return paragraph(text) + figures(*drawn)
 
 
-def _output_of_row(found: Explanation, place: int) -> str:
-    """Output that the drawing of a row shows: its most probable class."""
-    values = found.shapley
-    if values.classes is None:
-        return _log_odds(found)
-    if found.adds_up:
-        return ""
-    best = int(values.predictions[place].argmax())
-    return probability_words(values.classes[best], found.target)
-
-
 def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
     """Text on a row: why it was chosen, the prediction and the truth."""
-    classes = found.classes
+    words = _words(found)
     by = " by the trees that have not seen it" if found.row_kind == "out-of-bag" else ""
-    what = "Risk" if found.is_survival else "Predicted"
-    text = f"Row {row.number:,}, {REASONS[row.why]}. {what}{by}: "
-    text += _prediction(found, row.predicted)
-    if classes is None and not found.adds_up:
-        text += f", trees spread by ± {number(row.spread)}"
+    text = f"Row {row.number:,}, {REASONS[row.why]}. {words.what}{by}: "
+    text += words.prediction(found, row.predicted) + words.spread(row)
     if row.truth is not None:
-        true = number(row.truth) if classes is None else _class_of(found, int(row.truth))
-        text += f"; true: {true}"
+        text += f"; true: {words.truth(found, row.truth)}"
     if found.row_kind == "out-of-bag":
         whole = np.atleast_1d(found.shapley.predictions[place])
-        of_all = _prediction(found, tuple(whole.tolist()))
+        of_all = words.prediction(found, whole.tolist())
         what = "mean" if is_calibrated(found) else "prediction"
         text += f". The chart shows the {what} of all trees: {of_all}"
     return f"{text}."
@@ -621,27 +538,13 @@ def row_sentence(found: Explanation, row: RepresentativeRow, place: int) -> str:
 
 def is_calibrated(found: Explanation) -> bool:
     """Whether predicted probabilities differ from means over trees."""
-    return bool(found.model.fitted_forest_.power != 1.0)
-
-
-def _prediction(found: Explanation, predicted: tuple[float, ...]) -> str:
-    if found.classes is None:
-        return number(predicted[0])
-    best = int(np.argmax(predicted))
-    return f"{_class_of(found, best)}, {100 * predicted[best]:.0f} %"
-
-
-def _class_of(found: Explanation, place: int) -> str:
-    assert found.classes is not None
-    return class_words(found.classes[place], found.target)
+    return bool(found.model.fitted_forest_.aggregation.power != 1.0)
 
 
 # The page of `bevel explain`, which describes a forest and explains its predictions.
 
 BY = {"new": "", "out-of-bag": "out-of-bag", "grown on": "in-bag, of training rows"}
 IF_TRAINED = "If these are training rows, it predicts new rows less well."
-QUALITY = {CLASSIFICATION: ("error",), REGRESSION: ("R²", "mean absolute error")}
-BOOSTED_ROWS = "Boosting has no rows out of bag: scores of its training rows are too good."
 ROW_KINDS = {
     "new": "If these are training rows, scores are in-bag: too optimistic.",
     "out-of-bag": "The forest was grown on these rows; each is predicted by the trees that have "
@@ -665,8 +568,10 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
     """
     sections = [PageSection("", _opening(data, found))]
     sections += survival_sections(found.survival, found.row_kind, with_groups=False)
-    if found.scores and not found.is_survival:
-        sections.append(PageSection("How good is it?", _scores(found)))
+    if found.scores and found.survival is None:
+        caption = _words(found).aggregation.rows_note or ROW_KINDS[found.row_kind]
+        scores = scores_table(found.scores, BY[found.row_kind] or "value", caption)
+        sections.append(PageSection("How good is it?", scores))
     sections += explain_sections(found)
     families = family_table(found.model)
     if families:
@@ -676,76 +581,36 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
 
 def _opening(data: str, found: Explanation) -> str:
     """Description, quality and most important features of the model, with a figure."""
-    if found.is_survival:
-        return _survival_opening(data, found)
-    task = REGRESSION if found.classes is None else CLASSIFICATION
-    sentences = [
-        f"{describe_model(found.model)} {describe_rows(data, found)}",
-        feature_sentence(found.importances[-1], task),
-    ]
-    if (
-        found.truth is None
-        or found.predicted is None
-        or not set(QUALITY[task]) <= set(found.scores)
-    ):
-        return "".join(paragraph(each, kind="lead") for each in sentences)
-    by = BY[found.row_kind]
-    y = found.truth if found.classes is None else found.classes[found.truth]
-    quality = quality_sentence(found.scores, by or "on these rows", y, task, found.target)
-    if not by:
+    words, by = _words(found), BY[found.row_kind]
+    quality, picture = words.opening(found, by)
+    if quality and not by:
         quality += f" {IF_TRAINED}"
-    lead = [quality, sentences[1], sentences[0]]
-    seen = found.predicted[:, 0] if found.classes is None else found.predicted
-    picture = truth_and_predictions(found.truth, seen, found.classes, found.target, by)
-    return beside("".join(paragraph(each, kind="lead") for each in lead), picture)
+    described = f"{describe_model(found.model)} {describe_rows(data, found)}"
+    features = words.features(found.importances[-1])
+    sentences = [quality, features, described] if quality else [described, features]
+    lead = "".join(paragraph(each, kind="lead") for each in sentences)
+    return beside(lead, picture) if picture else lead
 
 
-def _survival_opening(data: str, found: Explanation) -> str:
-    survival = found.survival
-    sentences = [
-        survival_feature_sentence(found.importances[-1]),
-        f"{describe_model(found.model)} {describe_rows(data, found)}",
-    ]
-    if survival is not None and survival.scores is not None:
-        by = BY[found.row_kind]
-        quality = survival_sentence(survival.scores, by or "on these rows")
-        sentences.insert(0, quality if by else f"{quality} {IF_TRAINED}")
-    words = "".join(paragraph(each.strip(), kind="lead") for each in sentences)
-    if survival is None or survival.groups is None:
-        return words
-    return beside(words, groups_picture(survival.groups))
-
-
-def _scores(found: Explanation) -> str:
+def scores_table(scores: Mapping[str, Estimate], head: str, caption: str) -> str:
+    """Table of scores with their intervals; `head` names their column."""
     rows = [
         [name, TableCell(score(name, each)), TableCell(interval(name, each))]
-        for name, each in found.scores.items()
+        for name, each in scores.items()
     ]
-    header = ["score", BY[found.row_kind] or "value", "95 % interval"]
-    caption = BOOSTED_ROWS if found.adds_up else ROW_KINDS[found.row_kind]
+    header = ["score", head, "95 % interval"]
     return table(header, rows, numeric={1, 2}, caption=caption, sortable=False)
 
 
 def describe_model(model: Any) -> str:
-    """Description of the forest, in one sentence."""
-    forest = model.forest_
-    trees = "one tree" if forest.n_trees == 1 else f"{forest.n_trees:,} trees"
-    adds_up = model.fitted_forest_.additive is not None
-    kind = "Gradient boosting" if adds_up else "A forest"
-    n_features = model.n_features_in_
+    """Description of the model, in one sentence."""
+    n_trees, n_features, words = model.forest_.n_trees, model.n_features_in_, words_of_model(model)
+    trees = "one tree" if n_trees == 1 else f"{n_trees:,} trees"
     by = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
-    chosen = (
-        shorten(model.projection) if not isinstance(model.projection, str) else model.projection
-    )
-    if model.fitted_forest_.survival is not None:
-        return f"{kind} of {trees} that predicts survival from {by}, projection {chosen}."
-    if not hasattr(model, "classes_"):
-        return f"{kind} of {trees} that predicts a number from {by}, projection {chosen}."
-    classes = join_names([str(label) for label in model.classes_])
-    n_classes = len(model.classes_)
+    chosen = model.projection if isinstance(model.projection, str) else shorten(model.projection)
     return (
-        f"{kind} of {trees} that predicts {n_classes} class{'' if n_classes == 1 else 'es'} "
-        f"({classes}) from {by}, projection {chosen}."
+        f"{words.aggregation.introduction} of {trees} that predicts {words.predicts(model)} from "
+        f"{by}, projection {chosen}."
     )
 
 

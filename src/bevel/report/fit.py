@@ -1,5 +1,4 @@
-"""The report of one model: its accuracy first, then the details. Models of several outputs and
-survival forests have pages of their own.
+"""Results of `bevel fit`: printed lines, JSON and the page, for each task.
 
 All figures are those of the model itself, from rows that its trees have not seen; only the forest
 that it is compared with is grown for the page.
@@ -10,44 +9,35 @@ from __future__ import annotations
 import json
 import shlex
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.analysis import importance
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.results import Importance
 from bevel.forest.flat_forest import overview_lines
+from bevel.report import drawings
 from bevel.report import explain as explain_figures
-from bevel.report import fit_predictions
-from bevel.report.data_sheet import advice_table, data_columns, data_sheet, family_table
-from bevel.report.explain import explain_sections
-from bevel.report.fit_predictions import first_picture, learning_curve, mistakes, predictions
-from bevel.report.headline import (
-    feature_sentence,
-    headline,
-    interval,
-    number,
-    quality_sentence,
-    score,
-    survival_feature_sentence,
-    survival_sentence,
-)
+from bevel.report.data_sheet import advice_table, data_sheet, family_table
+from bevel.report.explain import explain_sections, scores_table
+from bevel.report.headline import interval, score, score_line
 from bevel.report.page import (
     PageSection,
     TableCell,
     beside,
-    bullets,
     code,
     definitions,
     figure,
     figures,
-    model_use,
     page,
     paragraph,
     table,
 )
-from bevel.report.survival import groups_picture, survival_sections
+from bevel.report.survival import survival_sections
+from bevel.report.tasks import scored_rows, words_of, words_of_model
 from bevel.workflow import FitResult
 from bevel.workflow.advice import Advice, advise, rivals_of
 from bevel.workflow.explaining import (
@@ -57,33 +47,22 @@ from bevel.workflow.explaining import (
     OnStep,
     draw_places,
     explain,
-    explain_survival,
     find_main_effects,
 )
-from bevel.workflow.fitting import BOOSTING, Settings, coded, cross_validate
-from bevel.workflow.rows import CLASSIFICATION
-from bevel.workflow.scores import zero_probability_note
-from bevel.workflow.several_targets import OutputFit
-from bevel.workflow.survival import SurvivalFit
+from bevel.workflow.fitting import N_FOLDS, cross_validate
+from bevel.workflow.rows import LabelledRows
+from bevel.workflow.scores import as_json
+from bevel.workflow.survival import concordance_estimate
+from bevel.workflow.tasks import (
+    Classification,
+    Isolation,
+    Regression,
+    SeveralTargets,
+    Survival,
+    TableTask,
+)
 
-__all__ = [
-    "fit_report",
-    "n_steps",
-    "n_steps_of_outputs",
-    "outputs_report",
-    "survival_report",
-]
-
-N_FOLDS = 5
-
-
-def n_steps(fitted: FitResult) -> int:
-    """How many times `fit_report` reports progress."""
-    return _n_folds(fitted) + len(rivals_of(fitted.rows, fitted.settings)) + N_STEPS
-
-
-def _n_folds(fitted: FitResult) -> int:
-    return 0 if fitted.scored_by == "out-of-bag" else N_FOLDS
+__all__ = ["fit_report", "n_steps", "result_writer"]
 
 
 def fit_report(
@@ -101,7 +80,7 @@ def fit_report(
     name : str
         Name of the data.
     fitted : FitResult
-        The forest and its rows, with the out-of-bag curve.
+        The model and its rows, with the out-of-bag curve.
     command : str
         The command that makes the page again.
     model_file : str, default=""
@@ -109,76 +88,197 @@ def fit_report(
     on_step : callable
         Called with the number of steps done and the name of the next.
     """
-    data, settings, by = fitted.rows, fitted.settings, fitted.scored_by
-    evaluated = _evaluated(fitted, on_step)
-    n_done = _n_folds(fitted)
-    advice = advise(
-        data,
-        settings,
-        fitted.model,
-        evaluated,
-        by=by,
-        on_rival=lambda done, rival: on_step(n_done + done, f"comparing with {rival}"),
-    )
-    n_done += len(rivals_of(data, settings))
-    found = explain(
-        fitted.model,
-        data.X,
-        data.y,
-        number=data.number,
-        target_name=data.target,
-        seed=settings.seed,
-        on_step=lambda done, text: on_step(n_done + done, text),
-    )
-    is_boosting = settings.model == BOOSTING
-    if is_boosting:  # permutation importance on its own training rows would be too high
-        found = replace(found, importances=found.importances[:1])
-    sentences = headline(fitted, advice, found.importances)
-    lead = "".join(paragraph(each, kind="lead") for each in sentences)
-    curve = learning_curve(fitted.model) if is_boosting else _curve(fitted)
+    writer = result_writer(fitted)
     sections = [
-        PageSection("", beside(lead, first_picture(data, evaluated, by))),
-        PageSection("How good is it?", _scores(fitted, evaluated)),
-        *explain_sections(found),
-        PageSection("Predictions", predictions(data, evaluated, by, curve)),
-        PageSection("Mistakes", mistakes(data, evaluated, by)),
-        PageSection("Which directions?", _directions(fitted, advice)),
-        PageSection("Data", data_sheet(data, fitted.model)),
-        PageSection("How to use it", model_use(data, model_file)),
+        *writer.sections(fitted, on_step),
+        PageSection("Data", data_sheet(writer.rows(fitted), fitted.model)),
+        PageSection("How to use it", writer.use(fitted, model_file)),
     ]
-    how = f"projection {_projection(settings)}, seed {settings.seed}"
-    what = (
-        f"Gradient boosting, {fitted.model.n_iter_:,} iterations"
-        if is_boosting
-        else f"A forest of {settings.n_trees:,} trees"
-    )
-    title = f"{data.target}, predicted from {name}"
-    return page(title, sections, command, subtitle=f"{what}, {how}.")
+    title = f"{writer.title(fitted)}, predicted from {name}"
+    return page(title, sections, command, subtitle=f"{writer.subtitle(fitted)}.")
+
+
+def n_steps(fitted: FitResult) -> int:
+    """How many times `fit_report` reports progress."""
+    return result_writer(fitted).n_steps(fitted)
+
+
+class ResultWriter:
+    """Writes the result of a fit."""
+
+    def lines(self, fitted: FitResult, _projection: str) -> dict[str, str]:
+        """Printed names and values; `projection` says where directions come from."""
+        raise NotImplementedError
+
+    def as_dict(self, fitted: FitResult) -> dict[str, Any]:
+        """Values of the JSON document beside those that all fits have."""
+        raise NotImplementedError
+
+    def families(self, _fitted: FitResult) -> dict[str, Any] | None:
+        """The families that share the trees, if they are printed."""
+        return None
+
+    def title(self, fitted: FitResult) -> str:
+        """What is predicted."""
+        raise NotImplementedError
+
+    def subtitle(self, fitted: FitResult) -> str:
+        """The model in short."""
+        return f"A forest of {fitted.settings.n_trees:,} trees, seed {fitted.settings.seed}"
+
+    def rows(self, fitted: FitResult) -> LabelledRows:
+        """The rows that the data sheet describes."""
+        return fitted.rows
+
+    def n_steps(self, fitted: FitResult) -> int:
+        """How many times `sections` reports progress."""
+        raise NotImplementedError
+
+    def sections(self, fitted: FitResult, on_step: OnStep) -> list[PageSection]:
+        """The page, without the data and the use."""
+        raise NotImplementedError
+
+    def use(self, fitted: FitResult, model_file: str) -> str:
+        """How to load the model and predict new rows."""
+        words = words_of(self.rows(fitted).task)
+        file = model_file or "model.bevel"
+        lines = [
+            "import bevel, pandas as pd",
+            f"model = bevel.load({json.dumps(file, ensure_ascii=False)})",
+            'rows = pd.read_csv("new.csv")[model.feature_names_in_]',
+            *words.use_in_python,
+        ]
+        command = f"bevel predict {shlex.quote(file)} new.csv{words.use_of_command}"
+        note = "The model was not kept: add --out model.bevel to the command. "
+        text = "New rows need columns of the same names, in any order"
+        return (
+            paragraph(f"{'' if model_file else note}{text}{words.use_note}")
+            + code("\n".join(lines))
+            + code(command)
+        )
+
+
+def _grown(fitted: FitResult) -> str:
+    return f"grown in {fitted.seconds:.2f} s"
+
+
+def _forest_line(fitted: FitResult) -> str:
+    return f"{fitted.model.n_estimators:,} trees, {_grown(fitted)}"
+
+
+class OneTargetWriter(ResultWriter):
+    """Writes the fit of one target, classes or numbers."""
+
+    def lines(self, fitted: FitResult, projection: str) -> dict[str, str]:
+        """The target, the model and its scores."""
+        rows, kind = fitted.rows, fitted.settings.kind
+        lines = {
+            "target": rows.describe_target(),
+            kind.name: f"{kind.describe(fitted.model)}, projection {projection}, {_grown(fitted)}",
+        }
+        for name, estimate in fitted.scores.items():
+            lines[f"{fitted.scored_by} {name}"] = score_line(name, estimate)
+        note = ""
+        if fitted.out_of_bag is not None:
+            note = words_of(rows.task).score_note(rows, fitted.out_of_bag)
+        return lines | ({"": note} if note else {})
+
+    def as_dict(self, fitted: FitResult) -> dict[str, Any]:
+        """The target, its classes and the scores."""
+        return {
+            "target": fitted.rows.target,
+            "classes": fitted.rows.classes,
+            "scored": fitted.scored_by,
+            "scores": as_json(fitted.scores),
+            "families": self.families(fitted),
+        }
+
+    def families(self, fitted: FitResult) -> dict[str, Any] | None:
+        """The families that share the trees of a forest."""
+        record = getattr(fitted.model, "families_", None)
+        return None if record is None else record.as_dict()
+
+    def title(self, fitted: FitResult) -> str:
+        """The target."""
+        return fitted.rows.target
+
+    def subtitle(self, fitted: FitResult) -> str:
+        """The model, its projection and its seed."""
+        settings, kind = fitted.settings, fitted.settings.kind
+        chosen = settings.projection
+        drawn = " and ".join(map(str, chosen)) if isinstance(chosen, list | tuple) else str(chosen)
+        what = f"{kind.phrase} {kind.describe(fitted.model)}"
+        return f"{what}, projection {drawn}, seed {settings.seed}"
+
+    def n_steps(self, fitted: FitResult) -> int:
+        """Folds, forests to compare with, and steps of the explanation."""
+        n_rivals = len(rivals_of(fitted.rows, fitted.settings))
+        return _n_folds(fitted) + n_rivals + N_STEPS
+
+    def sections(self, fitted: FitResult, on_step: OnStep) -> list[PageSection]:
+        """Accuracy first, then the explanation, the predictions and the directions."""
+        data, settings, by = fitted.rows, fitted.settings, fitted.scored_by
+        words = words_of(data.task)
+        evaluated = _evaluated(fitted, on_step)
+        n_done = _n_folds(fitted)
+        advice = advise(
+            data,
+            settings,
+            fitted.model,
+            evaluated,
+            by=by,
+            on_rival=lambda done, rival: on_step(n_done + done, f"comparing with {rival}"),
+        )
+        n_done += len(rivals_of(data, settings))
+        found = explain(
+            fitted.model,
+            data.X,
+            data.y,
+            number=data.number,
+            target_name=data.target,
+            seed=settings.seed,
+            on_step=lambda done, text: on_step(n_done + done, text),
+        )
+        if not settings.kind.has_bags:  # permutation importance on training rows is too high
+            found = replace(found, importances=found.importances[:1])
+        oblique = (
+            "Without two numeric columns there is nothing to combine: all cuts are along axes."
+            if advice is None
+            else advice.sentence()
+        )
+        sentences = [
+            words.quality(fitted.scores, by, data.y, data.target),
+            oblique,
+            words.features(found.importances[-1]),
+        ]
+        lead = "".join(paragraph(each, kind="lead") for each in sentences)
+        rows = scored_rows(data, evaluated, by)
+        return [
+            PageSection("", beside(lead, words.first_picture(rows))),
+            PageSection("How good is it?", _scores(fitted, words.score_note(data, evaluated))),
+            *explain_sections(found),
+            PageSection("Predictions", words.predictions(rows, _curve(fitted))),
+            PageSection("Mistakes", words.mistakes(rows)),
+            PageSection("Which directions?", _directions(fitted, advice)),
+        ]
+
+
+def _n_folds(fitted: FitResult) -> int:
+    return 0 if fitted.scored_by == "out-of-bag" else N_FOLDS
 
 
 def _evaluated(fitted: FitResult, on_step: OnStep) -> Floats:
     """The predictions that the scores of the model come from."""
     if fitted.scored_by == "out-of-bag":
-        assert fitted.out_of_bag is not None
-        return fitted.out_of_bag
+        return np.asarray(fitted.out_of_bag)
     return cross_validate(
         fitted.rows,
         fitted.settings,
-        n_folds=N_FOLDS,
         on_fold=lambda done, _: on_step(done, "cross-validating"),
     )
 
 
-def _projection(settings: Settings) -> str:
-    chosen = settings.projection
-    return " and ".join(map(str, chosen)) if isinstance(chosen, list | tuple) else str(chosen)
-
-
-def _scores(fitted: FitResult, evaluated: Floats) -> str:
-    rows = [
-        [name, TableCell(score(name, each)), TableCell(interval(name, each))]
-        for name, each in fitted.scores.items()
-    ]
+def _scores(fitted: FitResult, note: str) -> str:
     how = {
         "out-of-bag": "Out-of-bag: each row by the trees that did not see it.",
         "cross-validated": f"Cross-validated in {N_FOLDS} folds, by models like this one, as no "
@@ -186,12 +286,9 @@ def _scores(fitted: FitResult, evaluated: Floats) -> str:
     }[fitted.scored_by]
     caption = (
         f"{how} Intervals cover the choice of the rows that are scored, not the choice of the "
-        "training rows."
+        f"training rows. {note}"
     )
-    if fitted.rows.task == CLASSIFICATION:
-        caption += f" {zero_probability_note(coded(fitted.rows), evaluated)}".rstrip()
-    header = ["score", fitted.scored_by, "95 % interval"]
-    return table(header, rows, numeric={1, 2}, caption=caption, sortable=False)
+    return scores_table(fitted.scores, fitted.scored_by, caption.rstrip())
 
 
 def _directions(fitted: FitResult, advice: Advice | None) -> str:
@@ -201,75 +298,94 @@ def _directions(fitted: FitResult, advice: Advice | None) -> str:
 
 
 def _curve(fitted: FitResult) -> list[str]:
+    """The loss against the number of trees or iterations, as a figure."""
+    if not fitted.settings.kind.has_bags:
+        return _learning_curve(fitted.model)
     if fitted.curve is None or len(fitted.curve.n_trees) < 2:
         return []
     caption = "Number of trees: where the curve is flat, more of them change little."
-    return [figure(fit_predictions.draw_curve(fitted.curve), caption)]
+    return [figure(drawings.draw_curve(fitted.curve), caption)]
 
 
-# The report of a forest with several outputs: a table of all, then each output.
+def _learning_curve(model: Any) -> list[str]:
+    """The loss after each iteration, as a figure."""
+    training, validation = -model.train_score_, -model.validation_score_
+    if np.isnan(training).all():
+        return []  # the loss has no values
+    caption = "Mean loss after each iteration, on the rows that the trees are grown on"
+    if len(validation):
+        caption += (
+            " and on held-out rows. The dotted line is where the loss of these is lowest; all rows "
+            f"were then fitted again with {model.n_iter_:,} iterations"
+            if model.n_iter_ == len(training) != int(np.argmin(validation)) + 1
+            else " and on held-out rows. The dotted line is where the loss of these is lowest"
+        )
+    return [figure(drawings.draw_learning_curve(training, validation), f"{caption}.")]
+
 
 MAX_OUTPUTS = 6  # outputs that have a section of their own
 MAX_EFFECTS = 3
 
 
-def n_steps_of_outputs(fitted: OutputFit) -> int:
-    """How many times `outputs_report` reports progress."""
-    return min(MAX_OUTPUTS, len(fitted.targets))
+class SeveralTargetsWriter(ResultWriter):
+    """Writes the fit of several targets: a table of all, then each."""
+
+    def lines(self, fitted: FitResult, _projection: str) -> dict[str, str]:
+        """The targets, the forest, and the first score of each target."""
+        lines = {"targets": fitted.rows.describe_target(), "forest": _forest_line(fitted)}
+        for target, scores in fitted.scores.items():
+            name, estimate = next(iter(scores.items()))
+            lines[f"{target}: out-of-bag {name}"] = score_line(name, estimate)
+        return lines
+
+    def as_dict(self, fitted: FitResult) -> dict[str, Any]:
+        """The targets and their scores."""
+        return {
+            "targets": fitted.rows.targets,
+            "scored": fitted.scored_by,
+            "scores": {name: as_json(scores) for name, scores in fitted.scores.items()},
+        }
+
+    def title(self, fitted: FitResult) -> str:
+        """The number of targets."""
+        return f"{len(fitted.rows.targets)} outputs"
+
+    def rows(self, fitted: FitResult) -> LabelledRows:
+        """The rows with the first target."""
+        rows = fitted.rows
+        first: LabelledRows = rows.task.rows_of(rows, rows.targets[0])
+        return first
+
+    def n_steps(self, fitted: FitResult) -> int:
+        """Outputs with a section."""
+        return min(MAX_OUTPUTS, len(fitted.rows.targets))
+
+    def sections(self, fitted: FitResult, on_step: OnStep) -> list[PageSection]:
+        """What all outputs have in common, then the first of them one by one."""
+        shown = fitted.rows.targets[:MAX_OUTPUTS]
+        parts = []
+        for done, target in enumerate(shown):
+            on_step(done, f"explaining {target}")
+            parts.append(PageSection(f"Output {target}", _output(fitted, target)))
+        on_step(len(shown), "")
+        whole = importance(fitted.model, "gini")
+        assert isinstance(whole, Importance)
+        together = _features_of_outputs(fitted, whole)
+        return [
+            PageSection("", _opening_of_outputs(fitted, whole)),
+            PageSection("How good is it?", _scores_of_outputs(fitted)),
+            PageSection("Which features matter to all outputs?", together),
+            *parts,
+        ]
 
 
-def outputs_report(
-    name: str,
-    fitted: OutputFit,
-    command: str,
-    *,
-    model_file: str = "",
-    on_step: OnStep = lambda *_: None,
-) -> str:
-    """Write the page of a forest with several outputs.
-
-    Parameters
-    ----------
-    name : str
-        Name of the data.
-    fitted : OutputFit
-        The forest and its rows.
-    command : str
-        The command that makes the page again.
-    model_file : str, default=""
-        Path of the model file; empty if there is none.
-    on_step : callable
-        Called with the number of steps done and the name of the next.
-    """
-    shown = fitted.targets[:MAX_OUTPUTS]
-    parts = []
-    for done, target in enumerate(shown):
-        on_step(done, f"explaining {target}")
-        parts.append(PageSection(f"Output {target}", _output(fitted, target)))
-    on_step(len(shown), "")
-    whole = importance(fitted.model, "gini")
-    assert isinstance(whole, Importance)
-    sections = [
-        PageSection("", _opening_of_outputs(fitted, whole)),
-        PageSection("How good is it?", _scores_of_outputs(fitted)),
-        PageSection("Which features matter to all outputs?", _features_of_outputs(fitted, whole)),
-        *parts,
-        PageSection("Data", data_sheet(fitted.rows, fitted.model)),
-        PageSection("How to use it", model_use(fitted.rows, model_file)),
-    ]
-    settings = fitted.settings
-    forest = f"{settings.n_trees:,} trees, seed {settings.seed}"
-    title = f"{len(fitted.targets)} outputs, predicted from {name}"
-    return page(title, sections, command, subtitle=f"A forest of {forest}.")
-
-
-def _opening_of_outputs(fitted: OutputFit, whole: Importance) -> str:
-    names = ", ".join(fitted.targets[:MAX_OUTPUTS])
-    more = len(fitted.targets) - MAX_OUTPUTS
+def _opening_of_outputs(fitted: FitResult, whole: Importance) -> str:
+    names = ", ".join(fitted.rows.targets[:MAX_OUTPUTS])
+    more = len(fitted.rows.targets) - MAX_OUTPUTS
     names += f" and {more:,} more" if more > 0 else ""
     n_rows, n_features = fitted.rows.X.shape
     text = (
-        f"One forest predicts {len(fitted.targets):,} outputs ({names}) from {n_features:,} "
+        f"One forest predicts {len(fitted.rows.targets):,} outputs ({names}) from {n_features:,} "
         f"features of {n_rows:,} rows. Each split is the best for all outputs together."
     )
     best = [whole.names[place] for place in whole.order[:3] if whole.values[place] > 0.0]
@@ -277,7 +393,7 @@ def _opening_of_outputs(fitted: OutputFit, whole: Importance) -> str:
     return paragraph(text, kind="lead") + paragraph(features, kind="lead")
 
 
-def _scores_of_outputs(fitted: OutputFit) -> str:
+def _scores_of_outputs(fitted: FitResult) -> str:
     if not fitted.scores:
         return paragraph("No row is out of a bag, so that there are no scores.")
     kinds = list(next(iter(fitted.scores.values())))
@@ -302,7 +418,7 @@ def _scores_of_outputs(fitted: OutputFit) -> str:
     return table(["output", *kinds], rows, numeric=set(range(1, len(kinds) + 1)), caption=caption)
 
 
-def _features_of_outputs(fitted: OutputFit, whole: Importance) -> str:
+def _features_of_outputs(fitted: FitResult, whole: Importance) -> str:
     bars = figure(
         explain_figures.draw_importance(whole),
         "The share of the impurity of all outputs that splits on a feature remove, alone or in a "
@@ -310,7 +426,7 @@ def _features_of_outputs(fitted: OutputFit, whole: Importance) -> str:
     )
     names = whole.names
     order = whole.order[: explain_figures.MAX_BARS]
-    shown = fitted.targets[:MAX_OUTPUTS]
+    shown = fitted.rows.targets[:MAX_OUTPUTS]
     each = [fitted.model.output(target).feature_importances_ for target in shown]
     rows = [
         [names[place], *(TableCell(f"{100 * own[place]:.1f}", float(own[place])) for own in each)]
@@ -321,19 +437,15 @@ def _features_of_outputs(fitted: OutputFit, whole: Importance) -> str:
     return figures(bars) + own
 
 
-def _output(fitted: OutputFit, target: str) -> str:
+def _output(fitted: FitResult, target: str) -> str:
     """Quality of one output, its most important features and their directions."""
-    rows, model = fitted.rows_of(target), fitted.model.output(target)
-    if target not in fitted.scores:
+    part = fitted.rows.task.part(fitted, target)
+    rows, model, scores, by = part.rows, part.model, part.scores, "out-of-bag"
+    if not scores:
         return paragraph("No row is out of a bag, so that nothing can be measured.")
-    by = "out-of-bag"
-    scores = fitted.scores[target]
     found = importance(model, "permutation", rows.X, rows.y, random_state=fitted.settings.seed)
-    sentences = [
-        quality_sentence(scores, by, rows.y, rows.task, target),
-        feature_sentence(found, rows.task),
-    ]
-    words = "".join(map(paragraph, sentences))
+    words = words_of(rows.task)
+    sentences = [words.quality(scores, by, rows.y, target), words.features(found)]
     bars = figure(
         explain_figures.draw_importance(found),
         f"Permutation importance: by how much the out-of-bag error of {target} rises when the "
@@ -353,69 +465,81 @@ def _output(fitted: OutputFit, target: str) -> str:
             )
             for each in effects
         ]
-    picture = first_picture(rows, fitted.out_of_bag[target], by)
-    return beside(words, picture) + figures(bars, *drawn, small=True)
+    picture = words.first_picture(scored_rows(rows, part.out_of_bag, by))
+    return beside("".join(map(paragraph, sentences)), picture) + figures(bars, *drawn, small=True)
 
 
-def survival_report(
-    name: str,
-    fitted: SurvivalFit,
-    command: str,
-    *,
-    model_file: str = "",
-    on_step: OnStep = lambda *_: None,
-) -> str:
-    """Write the page of a survival forest.
+class SurvivalWriter(ResultWriter):
+    """Writes the fit of times and events."""
 
-    Parameters
-    ----------
-    name : str
-        Name of the data.
-    fitted : SurvivalFit
-        The forest and its rows.
-    command : str
-        The command that makes the page again.
-    model_file : str, default=""
-        Path of the model file; empty if there is none.
-    on_step : callable
-        Called with the number of steps done and the name of the next.
-    """
-    rows, model = fitted.rows, fitted.model
-    found = explain_survival(
-        model,
-        rows.X,
-        fitted.target,
-        weights=rows.weights,
-        number=rows.number,
-        seed=fitted.seed or 0,
-        on_step=on_step,
-    )
-    sections = [
-        PageSection("", _survival_opening(found)),
-        *survival_sections(found.survival, found.row_kind, with_groups=False),
-        *explain_sections(found),
-        PageSection("Data", _survival_data(fitted)),
-        PageSection("How to use it", _survival_use(model_file)),
-    ]
-    forest = f"{model.forest_.n_trees:,} trees, seed {fitted.seed}"
-    title = f"Time until {fitted.event_column}, predicted from {name}"
-    return page(title, sections, command, subtitle=f"A survival forest of {forest}.")
+    def lines(self, fitted: FitResult, _projection: str) -> dict[str, str]:
+        """The columns of the target, the forest and its scores."""
+        scores = fitted.scores
+        return {
+            "target": fitted.rows.describe_target(),
+            "forest": _forest_line(fitted),
+            "out-of-bag concordance": score_line("concordance", concordance_estimate(scores)),
+            "out-of-bag Brier score": f"{scores.integrated_brier_score:.4f}, integrated; "
+            f"{scores.reference:.4f} without features",
+        }
+
+    def as_dict(self, fitted: FitResult) -> dict[str, Any]:
+        """The columns of the target, its events and the scores."""
+        scores = ("concordance", "concordance_error", "integrated_brier_score", "mean_auc")
+        return {
+            "time": fitted.rows.target,
+            "event": fitted.rows.task.event,
+            "entry": fitted.rows.task.entry,
+            "n_causes": fitted.model.n_causes_,
+            "n_events": int(fitted.rows.y.event.sum()),
+            "scored": "out of bag",
+            "scores": {name: getattr(fitted.scores, name) for name in scores},
+        }
+
+    def title(self, fitted: FitResult) -> str:
+        """The event."""
+        return f"Time until {fitted.rows.task.event}"
+
+    def subtitle(self, fitted: FitResult) -> str:
+        """The forest and its seed."""
+        return (
+            f"A survival forest of {fitted.settings.n_trees:,} trees, seed {fitted.settings.seed}"
+        )
+
+    def n_steps(self, _fitted: FitResult) -> int:
+        """Steps of the explanation."""
+        return N_STEPS
+
+    def sections(self, fitted: FitResult, on_step: OnStep) -> list[PageSection]:
+        """Scores and groups of risk, then the explanation."""
+        rows = fitted.rows
+        found = explain(
+            fitted.model,
+            rows.X,
+            rows.y,
+            weights=rows.weights,
+            number=rows.number,
+            seed=fitted.settings.seed,
+            on_step=on_step,
+        )
+        return [
+            PageSection("", _survival_opening(found)),
+            *survival_sections(found.survival, found.row_kind, with_groups=False),
+            *explain_sections(found),
+        ]
 
 
 def _survival_opening(found: Explanation) -> str:
     """Summary sentences, beside the risk groups."""
-    survival = found.survival
-    assert survival is not None
-    sentences = [survival_feature_sentence(found.importances[-1])]
-    if survival.scores is not None:
-        by = "out-of-bag" if found.row_kind == "out-of-bag" else "in-bag, on training rows"
-        sentences.insert(0, survival_sentence(survival.scores, by))
-    if survival.groups is not None:
-        sentences.insert(
-            1, _groups_sentence(survival.groups.names, survival.groups.observed[:, -1])
-        )
-    words = "".join(paragraph(each, kind="lead") for each in sentences)
-    return words if survival.groups is None else beside(words, groups_picture(survival.groups))
+    words, survival = words_of_model(found.model), found.survival
+    by = "out-of-bag" if found.row_kind == "out-of-bag" else "in-bag, on training rows"
+    quality, picture = words.opening(found, by)
+    sentences = [quality, words.features(found.importances[-1])]
+    if survival is not None and survival.groups is not None:
+        groups = survival.groups
+        sentences.insert(1, _groups_sentence(groups.names, groups.observed[:, -1]))
+    lead = "".join(paragraph(each, kind="lead") for each in sentences if each)
+    return beside(lead, picture) if picture else lead
 
 
 def _groups_sentence(names: tuple[str, ...], left: np.ndarray) -> str:
@@ -426,47 +550,53 @@ def _groups_sentence(names: tuple[str, ...], left: np.ndarray) -> str:
     )
 
 
-def _survival_data(fitted: SurvivalFit) -> str:
-    rows, target = fitted.rows, fitted.target
-    n_rows, n_features = rows.X.shape
-    events = int(target.event.sum())
-    cells = n_rows * n_features
-    n_missing = sum(int(rows.X.missing(index).sum()) for index in range(n_features))
-    low, middle, high = np.quantile(target.time, [0.0, 0.5, 1.0])
-    lines = {
-        "rows": f"{n_rows:,}",
-        "features": f"{n_features:,}, {len(rows.X.nominal):,} of them nominal",
-        "missing": f"{n_missing:,} of {cells:,} cells ({100 * n_missing / cells:.1f} %)",
-        "events": f"{events:,} of {n_rows:,} rows ({100 * events / n_rows:.1f} %); the others are "
-        "censored",
-        "time": f"{rows.target}, {number(low)} to {number(high)}, median {number(middle)}",
-    }
-    if target.cause is not None:
-        counts = np.bincount(target.cause, minlength=target.n_causes + 1)[1:]
-        words = ", ".join(f"{n:,} of cause {k}" for k, n in enumerate(counts, 1))
-        lines["causes"] = f"{words}; curves and scores are of all causes together"
-    if target.entry is not None:
-        n_late = int((target.entry > 0.0).sum())
-        lines["entry"] = f"{fitted.entry_column}, above 0 in {n_late:,} rows, which are seen since"
-    remarks = bullets(rows.notes) if rows.notes else ""
-    return definitions(lines) + remarks + data_columns(rows.X, fitted.model)
+N_UNUSUAL = 5  # most unusual rows to print
 
 
-def _survival_use(model_file: str) -> str:
-    """Lines of Python and a command."""
-    file = model_file or "model.bevel"
-    lines = [
-        "import bevel, pandas as pd",
-        f"model = bevel.load({json.dumps(file, ensure_ascii=False)})",
-        'rows = pd.read_csv("new.csv")[model.feature_names_in_]',
-        "print(model.predict(rows))  # risks",
-        "print(model.predict_median(rows))  # times",
-        "print(model.predict_survival_function(rows, times=[1.0, 2.0], return_array=True))",
-    ]
-    command = f"bevel predict {shlex.quote(file)} new.csv --out risks.csv"
-    note = "" if model_file else "The model was not kept: add --out model.bevel to the command. "
-    text = (
-        f"{note}New rows need columns of the same names, in any order. A risk is the number of "
-        "events to be expected if all training rows were like the row."
-    )
-    return paragraph(text) + code("\n".join(lines)) + code(command)
+class IsolationWriter(ResultWriter):
+    """Writes the fit of an isolation forest, which has no page."""
+
+    def lines(self, fitted: FitResult, _projection: str) -> dict[str, str]:
+        """The forest, and the most unusual rows by their names, or by their numbers."""
+        scores, ids = fitted.scores, next(iter(fitted.rows.ids.values()), None)
+        unusual = [
+            f"{f'row {row + 1}' if ids is None else ids[row]} ({scores[row]:.3f})"
+            for row in _most_unusual(scores)
+        ]
+        n_outliers, offset = _n_outliers(fitted), fitted.model.offset_
+        return {
+            "isolation": _forest_line(fitted),
+            "outliers": f"{n_outliers:,} of {len(scores):,} rows score below {offset:.3f}",
+            "most unusual": ", ".join(unusual),
+        }
+
+    def as_dict(self, fitted: FitResult) -> dict[str, Any]:
+        """The threshold, and the most unusual rows by their numbers."""
+        return {
+            "offset": fitted.model.offset_,
+            "n_outliers": _n_outliers(fitted),
+            "most_unusual": _most_unusual(fitted.scores) + 1,
+        }
+
+
+def _most_unusual(scores: Floats) -> npt.NDArray[np.intp]:
+    """Rows of the lowest scores, the lowest first."""
+    return np.argsort(scores, kind="stable")[:N_UNUSUAL]
+
+
+def _n_outliers(fitted: FitResult) -> int:
+    return int(np.count_nonzero(fitted.scores < fitted.model.offset_))
+
+
+WRITERS: dict[type[TableTask], ResultWriter] = {
+    Classification: OneTargetWriter(),
+    Regression: OneTargetWriter(),
+    SeveralTargets: SeveralTargetsWriter(),
+    Survival: SurvivalWriter(),
+    Isolation: IsolationWriter(),
+}
+
+
+def result_writer(fitted: FitResult) -> ResultWriter:
+    """The writer of a result."""
+    return WRITERS[type(fitted.rows.task)]

@@ -14,12 +14,10 @@ import base64
 import datetime
 import hashlib
 import html
-import json
 import numbers
 import os
 import platform
 import re
-import shlex
 import sys
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -35,7 +33,6 @@ from bevel.extras import import_optional
 from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE
 from bevel.printable import printable
 from bevel.training.threads import count_threads
-from bevel.workflow.rows import CLASSIFICATION, LabelledRows
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -61,7 +58,6 @@ __all__ = [
     "figure",
     "figures",
     "link",
-    "model_use",
     "page",
     "paragraph",
     "picture",
@@ -405,23 +401,3 @@ def _with_own_ids(svg: str) -> str:
     svg = re.sub(r'(\sid=")', rf"\1{prefix}-", svg)
     svg = re.sub(r"url\(#", f"url(#{prefix}-", svg)
     return re.sub(r'(href="#)', rf"\1{prefix}-", svg)
-
-
-def model_use(data: LabelledRows, model_file: str) -> str:
-    """Lines of Python and a command; also how to save the model if it was not saved."""
-    file = model_file or "model.bevel"
-    method = "predict_proba" if data.task == CLASSIFICATION else "predict"
-    lines = [
-        "import bevel, pandas as pd",
-        f"model = bevel.load({json.dumps(file, ensure_ascii=False)})",
-        'rows = pd.read_csv("new.csv")[model.feature_names_in_]',
-        f"print(model.{method}(rows))",
-    ]
-    option = " --proba" if data.task == CLASSIFICATION else ""
-    command = f"bevel predict {shlex.quote(file)} new.csv{option} --out predictions.csv"
-    note = "" if model_file else "The model was not kept: add --out model.bevel to the command. "
-    text = (
-        f"{note}New rows need columns of the same names, in any order; the target may be missing. "
-        "The command reads a file as this page's was read."
-    )
-    return paragraph(text) + code("\n".join(lines)) + code(command)

@@ -625,7 +625,7 @@ def sizes_to_compare(
     """
     if min_samples_split is not None:
         return (min_samples_split,)
-    if target.outputs is not None or criterion == "absolute_error":
+    if target.task.n_outputs > 1 or criterion == "absolute_error":
         return SIZES[:1]
     return SIZES
 
@@ -953,7 +953,7 @@ def _evaluate(forests: MicroForests, plan: FamilyPlan, target: TrainingTarget) -
     """Predictions of all families: kept if they are one block, else made block by block."""
     families = range(len(plan.names))
     n_rows = -(-len(target.values) // _step(plan, target))
-    width = max(1, target.n_classes, 0 if target.outputs is None else len(target.outputs))
+    width = max(target.n_classes, target.task.n_outputs)
     blocks = row_blocks(n_rows, len(families) * len(plan.node_sizes) * width)
     if len(blocks) > 1 and target.n_classes:
         return PredictedBlocks(forests, plan, target, blocks)

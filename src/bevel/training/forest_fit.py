@@ -577,7 +577,7 @@ def _calibrates(prepared: PreparedFit, families: bool) -> bool:
     """Whether the power of the probabilities is to be chosen."""
     values, bags = prepared.request.values, prepared.bags
     how = values.get("calibration")
-    if prepared.target.outputs is not None:  # "power" has been refused before
+    if prepared.target.task.n_outputs > 1:  # "power" has been refused before
         return False
     if how == "auto":
         leaves_out = bags is not None and prepared.options.leaves_rows_out(bags.n_rows)

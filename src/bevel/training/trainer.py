@@ -13,7 +13,7 @@ from bevel import _core
 from bevel.data.dataset import Dataset
 from bevel.data.survival import SurvivalTarget
 from bevel.forest.flat_forest import FlatForest
-from bevel.forest.task import Regression, SeveralOutputs, Task
+from bevel.forest.task import Regression, Task
 from bevel.projections.base import FamilySpec
 from bevel.projections.custom import check_sums
 from bevel.training.options import TrainingOptions
@@ -50,21 +50,14 @@ class TrainingTarget:
     survival: SurvivalTarget | None = None
 
     @property
-    def outputs(self) -> SeveralOutputs | None:
-        """The outputs, if there are several."""
-        return self.task if isinstance(self.task, SeveralOutputs) else None
-
-    @property
     def output_classes(self) -> npt.NDArray[np.int32] | None:
         """Number of classes of each of several outputs, 0 in regression; None for one output."""
-        return None if self.outputs is None else self.outputs.output_classes
+        return self.task.output_classes
 
     @property
     def values_by_output(self) -> npt.NDArray[Any]:
         """Targets whose classes are numbered within their output."""
-        if self.outputs is None or self.outputs.labels is None:
-            return self.values
-        return np.asarray(self.values - self.outputs.bounds[:-1])
+        return self.task.within_outputs(self.values)
 
     @property
     def counted_survival(self) -> SurvivalTarget | None:

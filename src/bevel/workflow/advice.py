@@ -8,7 +8,7 @@ forest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,10 +16,10 @@ import numpy as np
 
 from bevel._types import Floats
 from bevel.projections.base import Count
-from bevel.training.automatic import axis_family
-from bevel.workflow.fitting import FOREST, Settings, coded, cross_validate, fit
-from bevel.workflow.rows import CLASSIFICATION, LabelledRows
-from bevel.workflow.scores import Estimate, mean_estimate, paired_share_estimate, row_losses
+from bevel.workflow.fitting import cross_validate, fit
+from bevel.workflow.rows import LabelledRows
+from bevel.workflow.scores import Estimate
+from bevel.workflow.tasks import OneTarget, Settings
 
 __all__ = ["AXIS", "MODEL", "Advice", "Line", "advise", "points", "rivals_of"]
 
@@ -48,7 +48,7 @@ class Advice:
     """
 
     lines: Sequence[Line]
-    task: str
+    task: OneTarget
     n_trees: int
     by: str = "out-of-bag"
 
@@ -75,9 +75,8 @@ class Advice:
         """The advice as a sentence."""
         axis, oblique, gain = self.axis, self.oblique, self.oblique.gain
         assert gain is not None
-        what = "error" if self.task == CLASSIFICATION else "unexplained variance"
         return (
-            f"Going oblique {self.verdict} on this data: the {self.by} {what} is "
+            f"Going oblique {self.verdict} on this data: the {self.by} {self.task.loss} is "
             f"{points(oblique.loss)} % with {_called(oblique)} and {points(axis.loss)} % with "
             f"{_called(axis)} (95 % interval of the gain {points(gain.low)} to "
             f"{points(gain.high)} points)."
@@ -136,59 +135,47 @@ def advise(
     on_rival : callable
         Called with the number of forests done, and the projection of the next.
     """
-    losses = {MODEL: row_losses(coded(data), predictions, data.task)}
+    task, y = data.task, data.task.coded(data)
+    losses = {MODEL: task.row_losses(y, predictions)}
     for number, projection in enumerate(rivals_of(data, settings)):
         on_rival(number, projection)
-        chosen = _like(settings, model, projection)
-        losses[projection] = row_losses(coded(data), _predict(data, chosen, by), data.task)
+        chosen = _like(data, settings, model, projection)
+        losses[projection] = task.row_losses(y, _predict(data, chosen, by))
     known = ~np.isnan(np.array(list(losses.values()))).any(axis=0)
     if len(losses) < 2 or not known.any():
         return None
-    scale = 1.0 if data.task == CLASSIFICATION else float(np.var(data.y[known])) or 1.0
+    scale = task.scale(y[known])
     reference = losses.get(AXIS, losses[MODEL])
     lines = [
         Line(
             forest,
             float(np.mean(loss[known])) / scale,
-            None if loss is reference else _gain((reference - loss)[known], data.task, scale),
+            None if loss is reference else task.gain((reference - loss)[known], scale),
         )
         for forest, loss in losses.items()
     ]
-    return Advice(lines, data.task, settings.n_trees, by)
+    return Advice(lines, task, settings.n_trees, by)
 
 
-def _like(settings: Settings, model: Any, projection: str) -> Settings:
+def _like(data: LabelledRows, settings: Settings, model: Any, projection: str) -> Settings:
     """Settings of a forest with another projection and otherwise the model's settings."""
     others = dict(settings.others)
     n_projections: Count = "auto"
-    if settings.model == FOREST:
+    if settings.kind.has_bags:
         families = getattr(model, "families_", None)
         if others.get("min_samples_split", "auto") == "auto":
             others["min_samples_split"] = 2 if families is None else families.min_samples_split
         if families is not None:  # the axis family as in the model
-            axis = axis_family(regression=not hasattr(model, "classes_"))
-            n_projections = axis.n_projections
-            others["criterion"] = _criterion(others, axis.criterion)
-        elif hasattr(model, "classes_"):
-            others["criterion"] = _criterion(others, "gini")
+            n_projections = data.task.axis_family().n_projections
+        criterion = data.task.rival_criterion(families is not None)
+        if criterion is not None and str(others.get("criterion", "auto")) == "auto":
+            others["criterion"] = criterion
     return replace(settings, projection=projection, n_projections=n_projections, others=others)
-
-
-def _criterion(others: Mapping[str, Any], automatic: str) -> str:
-    """The criterion that was given, or the one that stands for "auto"."""
-    given = str(others.get("criterion", "auto"))
-    return automatic if given == "auto" else given
 
 
 def _predict(data: LabelledRows, settings: Settings, by: str) -> Floats:
     if by == "cross-validated":
         return cross_validate(data, settings)
-    predictions = fit(data, settings).out_of_bag
+    predictions: Floats | None = fit(data, settings).out_of_bag
     assert predictions is not None  # both kinds of rivals draw bags
     return predictions
-
-
-def _gain(difference: Floats, task: str, scale: float) -> Estimate:
-    if task == CLASSIFICATION:
-        return paired_share_estimate(difference)
-    return mean_estimate(difference / scale)

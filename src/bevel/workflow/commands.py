@@ -12,26 +12,15 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
-from bevel.errors import join_names, nearest, wrong_value
 from bevel.estimators.loading import load
 from bevel.tables.options import Source, TableKeywords, TableOptions
-from bevel.workflow import explaining, fitting
-from bevel.workflow.explaining import Explanation, explain_survival, of_target, survival_columns
-from bevel.workflow.fitting import (
-    BOOSTING,
-    FOREST,
-    MODELS,
-    FitResult,
-    Settings,
-    TuneResult,
-    check_keep_targets,
-    score_fitted,
-    tune_rows,
-    with_parameter_file,
-)
-from bevel.workflow.predicting import Predictions, predict_file
-from bevel.workflow.rows import CLASSIFICATION, LabelledRows, read_labelled_rows, read_model_rows
-from bevel.workflow.survival import read_survival_rows
+from bevel.workflow import explaining
+from bevel.workflow.explaining import Explanation, read_to_explain
+from bevel.workflow.fitting import FitResult, TuneResult, fit_table, tune_rows
+from bevel.workflow.predictions import Predictions
+from bevel.workflow.rows import read_labelled_rows, read_model_rows
+from bevel.workflow.targets import OneColumn
+from bevel.workflow.tasks import FOREST, Settings, task_of
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
 
@@ -121,64 +110,32 @@ def fit(
     >>> result.scored_by, list(result.scores)
     ('out-of-bag', ['error', "Cohen's kappa", 'AUC', 'log loss', 'Brier score'])
     """
-    rows = read_labelled_rows(
+    return fit_table(
         _source(data),
-        target,
-        task=task,
-        drop=drop,
-        nominal=nominal,
-        keep_id=keep_id,
-        weights=weights,
-        row_id=row_id,
-        options=TableOptions(**table),
-    )
-    _report_notes(rows.notes, on_note)
-    if keep_targets:
-        check_keep_targets(rows)
-    others = _known_classes(dict(parameters or {}), rows)
-    _check_model(model, params, keep_targets)
-    n_trees = n_estimators or (fitting.default_trees(rows.task) if model == FOREST else 0)
-    settings = Settings(projection, n_projections, n_trees, random_state, n_jobs, others, model)
-    if params is not None:
-        settings = with_parameter_file(settings, Path(params), rows)
-    fitted = fitting.fit(
-        rows,
-        settings,
+        OneColumn(target, task),
+        Settings(
+            projection,
+            n_projections,
+            n_estimators or 0,
+            random_state,
+            n_jobs,
+            parameters or {},
+            model,
+        ),
+        {
+            "drop": drop,
+            "nominal": nominal,
+            "keep_id": keep_id,
+            "weights": weights,
+            "row_id": row_id,
+            "options": TableOptions(**table),
+        },
+        params=None if params is None else Path(params),
         keep_targets=keep_targets,
         curve=curve,
-        on_tree=lambda done, total: on_progress("growing trees", done, total),
+        on_note=on_note,
+        on_progress=on_progress,
     )
-    scored_by, scores = score_fitted(
-        rows,
-        settings,
-        fitted,
-        on_fold=lambda done, total: on_progress("cross-validating", done, total),
-    )
-    return FitResult(
-        fitted.model,
-        scores,
-        scored_by,
-        rows,
-        settings,
-        fitted.seconds,
-        fitted.out_of_bag,
-        fitted.curve,
-    )
-
-
-def _check_model(model: str, params: PathOrText | None, keep_targets: bool) -> None:
-    if model not in MODELS:
-        raise wrong_value("model", '"forest" or "boosting"', model, "Check the spelling.")
-    if model == BOOSTING and keep_targets:
-        raise ValueError(
-            "`keep_targets` belongs to forests; got it with boosting, whose intervals come from "
-            "its held-out rows. Leave it out."
-        )
-    if model == BOOSTING and params is not None:
-        raise ValueError(
-            "`params` holds parameters that `tune` has found for a forest; got it with boosting. "
-            "Leave it out, or fit a forest."
-        )
 
 
 def _source(data: PathOrText | Source) -> Path | Source:
@@ -188,30 +145,6 @@ def _source(data: PathOrText | Source) -> Path | Source:
 def _report_notes(notes: Sequence[str], on_note: OnNote) -> None:
     for note in notes:
         on_note(note)
-
-
-def _known_classes(parameters: dict[str, Any], rows: LabelledRows) -> dict[str, Any]:
-    """Parameters with class weights by the labels of the target, also where given as text."""
-    given = parameters.get("class_weight")
-    if given is None:
-        return parameters
-    if rows.task != CLASSIFICATION:
-        raise ValueError(
-            "`class_weight` needs a target of classes; got a target of numbers. Leave it out, or "
-            'ask for `task="classification"`.'
-        )
-    if isinstance(given, str):
-        return parameters
-    labels = {str(label): label for label in rows.classes.tolist()}
-    unknown = [str(label) for label in given if str(label) not in labels]
-    if unknown:
-        close = nearest(unknown[0], list(labels))
-        raise ValueError(
-            f"`class_weight` must name classes of {rows.target!r} ({join_names(list(labels))}); "
-            f"got {unknown[0]!r}. {f'Did you mean {close!r}?' if close else 'Check the spelling.'}"
-        )
-    weights = {labels[str(label)]: weight for label, weight in given.items()}
-    return parameters | {"class_weight": dict.fromkeys(labels.values(), 1.0) | weights}
 
 
 def predict(
@@ -255,14 +188,10 @@ def predict(
     >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
     >>> predictions = workflow.predict(result.model, path)
     """
-    return predict_file(
-        _opened(model, n_jobs),
-        _source(data),
-        proba=proba,
-        interval=interval,
-        row_id=row_id,
-        options=TableOptions(**table),
-    )
+    opened = _opened(model, n_jobs)
+    rows = read_model_rows(opened, _source(data), row_id=row_id, options=TableOptions(**table))
+    found = task_of(opened).predict(opened, rows.X, proba, interval)
+    return replace(found, notes=rows.notes, ids=rows.ids)
 
 
 def tune(
@@ -325,7 +254,7 @@ def tune(
         options=TableOptions(**table),
     )
     _report_notes(rows.notes, on_note)
-    n_trees = n_estimators or fitting.default_trees(rows.task)
+    n_trees = n_estimators or rows.task.default_trees(FOREST)
     found = tune_rows(
         rows,
         Settings("auto", n_trees=n_trees, seed=random_state, n_jobs=n_jobs),
@@ -391,26 +320,19 @@ def explain(
     >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
     >>> explanation = workflow.explain(result.model, path, target="species")
     """
-    opened = _opened(model, n_jobs)
-    columns = survival_columns(opened, target, time, event, entry)
-    source, options = _source(data), TableOptions(**table)
-
-    def on_step(done: int, text: str) -> None:
-        on_progress(text, done, explaining.N_STEPS)
-
-    given: dict[str, Any] = {"requested": rows, "seed": random_state, "on_step": on_step}
-    if getattr(opened.fitted_forest_, "survival", None) is not None:
-        survival = read_survival_rows(opened, source, columns, options)
-        _report_notes(survival.notes, on_note)
-        found = explain_survival(
-            opened, survival.X, survival.target, number=survival.number, **given
-        )
-        return replace(found, notes=survival.notes)
-    opened = of_target(opened, target)
-    read = read_model_rows(opened, source, target=target, options=options)
+    options, times = TableOptions(**table), (time, event, entry)
+    opened, read = read_to_explain(_opened(model, n_jobs), _source(data), target, times, options)
     _report_notes(read.notes, on_note)
-    given["target_name"] = target or ""
-    found = explaining.explain(opened, read.X, read.y, number=read.number, **given)
+    found = explaining.explain(
+        opened,
+        read.X,
+        read.y,
+        number=read.number,
+        requested=rows,
+        target_name=target or "",
+        seed=random_state,
+        on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
+    )
     return replace(found, notes=read.notes)
 
 

@@ -7,8 +7,9 @@ Plain results; `bevel.report.explain` writes them on pages and `bevel.cli.explai
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -42,14 +43,14 @@ from bevel.analysis.results import (
 )
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.analysis.rules.top import RuleLimits, best_rules
-from bevel.data.survival import SurvivalTarget
 from bevel.data.tables import Columns
-from bevel.errors import join_names
-from bevel.forest.aggregation import add_trees
+from bevel.forest.aggregation import SumOfTrees, add_trees
 from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.quantiles import LeafTargets
+from bevel.tables.options import Source, TableOptions
 from bevel.text.tree_rules import Style
+from bevel.workflow.rows import ModelRows, read_model_rows
 from bevel.workflow.scores import (
     Estimate,
     classification_scores,
@@ -58,12 +59,14 @@ from bevel.workflow.scores import (
     share_estimate,
 )
 from bevel.workflow.survival import (
-    SurvivalColumns,
     SurvivalFindings,
     evaluation_rows,
     find_risk_rules,
     find_survival,
+    read_survival_rows,
 )
+from bevel.workflow.targets import SurvivalColumns
+from bevel.workflow.tasks import Classification, Regression, Survival, TableTask, task_of
 
 __all__ = [
     "MAX_EFFECT_ROWS",
@@ -83,61 +86,13 @@ __all__ = [
     "best_tree",
     "draw_places",
     "explain",
-    "explain_survival",
     "find_main_effects",
     "find_representative_rows",
     "find_target_quantiles",
-    "of_target",
     "places_of",
+    "read_to_explain",
     "readable_tree",
-    "survival_columns",
 ]
-
-# Selects the part of a model to explain, by the given columns.
-
-
-def of_target(model: Any, target: str | None) -> Any:
-    """The model of one output, if the target is one of several outputs."""
-    fitted = getattr(model, "fitted_forest_", None)
-    outputs = None if fitted is None else fitted.outputs
-    if outputs is None:
-        return model
-    if target not in outputs.names:
-        names = join_names([repr(name) for name in outputs.names])
-        raise ValueError(
-            f"`target` must name one of the {len(outputs)} outputs of the model ({names}), which "
-            f"is then explained; got {target!r}. Name one of them."
-        )
-    return model.output(target)
-
-
-def survival_columns(
-    model: Any, target: str | None, time: str | None, event: str | None, entry: str | None
-) -> SurvivalColumns | None:
-    """The columns of times; raises for columns that the model does not predict."""
-    record = model.fitted_forest_.survival
-    if record is None:
-        if not time is event is entry is None:
-            raise ValueError(
-                "`time`, `event` and `entry` belong to a survival forest; got a model of classes "
-                "or numbers. Name its `target`."
-            )
-        return None
-    if target is not None:
-        raise ValueError(
-            "`target` belongs to a model of classes or numbers; got a survival forest. Name the "
-            "columns `time` and `event`."
-        )
-    if (time is None) != (event is None) or (time is None and entry is not None):
-        raise ValueError(
-            "`time` and `event` belong together, and `entry` to both: the time of each row, "
-            "whether the event was seen then, and since when the row is seen; got a part of "
-            "them. Name both columns, or none."
-        )
-    if time is None or event is None:
-        return None
-    return SurvivalColumns(time, event, entry, competing=record.n_causes > 1)
-
 
 # Effects of the most important features on predictions.
 
@@ -515,18 +470,18 @@ class Explanation:
     n_rows: int
     n_used: int
     row_kind: str
-    scores: dict[str, Estimate]
     importances: tuple[Importance, ...]
     effects: tuple[Effect, ...]
     directions: Directions | None
     surrogate: SurrogateTree
-    rules: TopRules | None
     tree: TreeRules | None
     tree_explains: float
-    quantiles: TargetQuantiles | None
     rows: tuple[RepresentativeRow, ...]
     shapley: ShapleyValues
     missing: str
+    scores: dict[str, Estimate] = field(default_factory=dict)
+    rules: TopRules | None = None
+    quantiles: TargetQuantiles | None = None
     notes: tuple[str, ...] = ()
     groups: RuleSet | None = None
     target: str = ""
@@ -537,45 +492,359 @@ class Explanation:
     @property
     def classes(self) -> npt.NDArray[Any] | None:
         """Labels of the classes; None in regression."""
-        return getattr(self.model, "classes_", None)
-
-    @property
-    def adds_up(self) -> bool:
-        """Whether the trees of the model are added up, as in boosting, instead of averaged."""
-        return self.model.fitted_forest_.additive is not None
+        classes: npt.NDArray[Any] | None = self.model.fitted_forest_.task.classes
+        return classes
 
     @property
     def has_target(self) -> bool:
         """Whether true targets were given."""
         return bool(self.scores)
 
+
+@dataclass(frozen=True, eq=False)
+class _Evaluation:
+    """Rows that a model is explained on.
+
+    Attributes
+    ----------
+    analysed : AnalysedForest
+    X, y, weights : Columns, target or None, ndarray or None
+        All given rows, their targets if these are known, and weights if they are of the fit.
+    used : ndarray of int64
+        Positions of the rows that are evaluated.
+    every, rows : EvaluationRows
+        All rows, and those that are evaluated, with the trees that predict them.
+    some : Columns
+        The rows that are evaluated.
+    predicted : ndarray of shape (n_used, n_outputs)
+        Means over the trees, or predictions of boosting.
+    shown : ndarray of shape (n_used, n_outputs)
+        Results of `predict_proba` or `predict`.
+    """
+
+    analysed: AnalysedForest
+    X: Columns
+    y: Any
+    weights: Floats | None
+    used: npt.NDArray[np.int64]
+    every: EvaluationRows
+    rows: EvaluationRows
+    some: Columns
+    predicted: Floats
+    shown: Floats
+
     @property
-    def is_survival(self) -> bool:
-        """Whether predictions are risks."""
-        return self.model.fitted_forest_.survival is not None
+    def is_slim(self) -> bool:
+        """Whether gains and weights of nodes are missing."""
+        return self.analysed.forest.is_slim
+
+    @property
+    def out_of_bag(self) -> bool:
+        """Whether rows are predicted by the trees that have not seen them."""
+        return self.rows.row_kind == "out-of-bag"
+
+    @property
+    def measured(self) -> tuple[Columns, Any]:
+        """Rows and targets that importance is measured on: all rows, to draw the bags again."""
+        if self.out_of_bag:
+            return self.X, self.y
+        return self.some, None if self.y is None else self.y[self.used]
+
+    @property
+    def n_visits(self) -> int:
+        """Visits of rows to trees, with each feature permuted once."""
+        forest = self.analysed.forest
+        return len(self.measured[0]) * forest.n_features * forest.n_trees
+
+    def shapley_importance(self, what: str, seed: int) -> Importance:
+        """Mean absolute Shapley values, where the truth is not known or rows are too many."""
+        X, rng = self.measured[0], np.random.default_rng(seed)
+        drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
+        found = shapley_values(
+            self.analysed.estimator,
+            drawn,
+            X,
+            max_background=affordable_background(self.analysed, len(drawn)),
+            random_state=rng,
+        )
+        measures = f"mean absolute Shapley value of {what}"
+        return Importance("Shapley", found.names, found.importances, measures)
+
+
+class ExplainedTask:
+    """How predictions of a task are explained, for one target."""
+
+    outputs: ClassVar[str]  # name of what Shapley values are of
+
+    def read(
+        self,
+        model: Any,
+        data: Path | Source,
+        target: str | None,
+        times: Sequence[str | None],
+        options: TableOptions,
+    ) -> ModelRows:
+        """Rows of a file with the targets in the given columns.
+
+        `times` are the names of the columns `time`, `event` and `entry`.
+        """
+        if any(each is not None for each in times):
+            raise ValueError(
+                "`time`, `event` and `entry` belong to a survival forest; got a model of classes "
+                "or numbers. Name its `target`."
+            )
+        return read_model_rows(model, data, target=target, options=options)
+
+    def rows(
+        self, analysed: AnalysedForest, X: Columns, y: Any, _weights: Floats | None
+    ) -> EvaluationRows:
+        """The rows, with the trees that have not seen them if the forest was grown on them."""
+        if y is None:
+            encoded = analysed.encode(X)
+            return EvaluationRows(encoded, np.zeros(len(encoded)), None)
+        return read_evaluation_rows(analysed, X, y, out_of_bag="auto")
+
+    def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
+        """Predictions of boosting as columns."""
+        raise NotImplementedError
+
+    def shown(self, _analysed: AnalysedForest, predicted: Floats) -> Floats:
+        """Results of `predict_proba` or `predict`."""
+        return predicted
+
+    def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
+        """Scores of predictions."""
+        raise NotImplementedError
+
+    def targets_of(self, predicted: Floats) -> Target:
+        """Targets on which rules are measured if the truth is not known."""
+        raise NotImplementedError
+
+    def importances(self, rows: _Evaluation, seed: int) -> tuple[Importance, ...]:
+        """Gain importance unless the forest is slim, then an importance measured on the rows."""
+        X, y = rows.measured
+        on_rows: Importance
+        if y is not None and rows.n_visits <= MAX_VISITS:
+            given = {"out_of_bag": rows.out_of_bag, "random_state": seed}
+            on_rows = importance(rows.analysed.estimator, "permutation", X, y, **given)
+        else:
+            on_rows = rows.shapley_importance(self.outputs, seed)
+        gains = () if rows.is_slim else (importance(rows.analysed.estimator, "gini"),)
+        return (*gains, on_rows)
+
+    def truth(self, rows: _Evaluation) -> Target | None:
+        """Targets of the evaluated rows, if single rows are compared with them."""
+        return None if rows.y is None else rows.rows.target
+
+    def findings(
+        self, rows: _Evaluation, _surrogate: SurrogateTree, _on_step: OnStep
+    ) -> dict[str, Any]:
+        """Further attributes of the explanation: rules, and scores if the truth is known."""
+        found: dict[str, Any] = {}
+        if not rows.is_slim:
+            ruled = rows.rows
+            if rows.y is None:
+                ruled = replace(ruled, target=self.targets_of(rows.predicted))
+            limits = RuleLimits(N_RULES, READABLE_DEPTH)
+            style = Style(READABLE_DEPTH, max_terms=READABLE_TERMS)
+            n_used = len(rows.used)
+            few = np.linspace(0, n_used - 1, min(n_used, MAX_RULE_ROWS)).astype(np.int64)
+            found["rules"] = best_rules(rows.analysed, ruled, limits, style)
+            found["groups"] = choose_rules(
+                rows.analysed, rows.some.rows(few), _taken(ruled, few), RuleOptions()
+            )
+        if rows.y is not None:
+            known = rows.rows.known
+            truth, predicted = rows.rows.target[known], rows.shown[known]
+            found |= {"truth": truth, "predicted": predicted}
+            found["scores"] = self.scores(truth, predicted)
+        return found
+
+
+class ExplainedClasses(ExplainedTask):
+    """How class probabilities are explained."""
+
+    outputs = "probabilities"
+
+    def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
+        """Class probabilities of boosting."""
+        return aggregation.probabilities(sums)
+
+    def shown(self, analysed: AnalysedForest, predicted: Floats) -> Floats:
+        """Calibrated probabilities."""
+        return raise_to_power(np.array(predicted), analysed.fitted.aggregation.power)
+
+    def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
+        """Error, Cohen's kappa, AUC, log loss and Brier score."""
+        return classification_scores(y.astype(np.int32), predicted)
+
+    def targets_of(self, predicted: Floats) -> Target:
+        """The most probable classes."""
+        return np.asarray(predicted.argmax(axis=1), dtype=np.int32)
+
+
+class ExplainedNumbers(ExplainedTask):
+    """How predicted numbers are explained."""
+
+    outputs = "predictions"
+
+    def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
+        """Values of boosting, or quantiles."""
+        return aggregation.values(sums).reshape(len(sums), -1)
+
+    def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
+        """R² and errors; the mean absolute error alone if there is no variance to explain."""
+        y = y.astype(np.float64)
+        if np.all(y == y[0]):
+            return {"mean absolute error": mean_estimate(np.abs(y - predicted[:, 0]))}
+        return regression_scores(y, predicted[:, 0])
+
+    def targets_of(self, predicted: Floats) -> Target:
+        """The predictions."""
+        return predicted[:, 0]
+
+    def findings(
+        self, rows: _Evaluation, surrogate: SurrogateTree, on_step: OnStep
+    ) -> dict[str, Any]:
+        """Rules, scores, and quantiles of the targets in the leaves of a forest."""
+        found = super().findings(rows, surrogate, on_step)
+        if not rows.analysed.fitted.aggregation.adds_up:
+            on_step(4, "finding quantiles")
+            kind = rows.rows.row_kind
+            found["quantiles"] = find_target_quantiles(
+                rows.analysed, rows.rows, kind, rows.X, rows.y
+            )
+        return found
+
+
+N_REPEATS = 5  # permutations of each feature, as in `importance`
+
+
+class ExplainedRisks(ExplainedNumbers):
+    """How risks are explained, which survival forests predict."""
+
+    outputs = "risks"
+
+    def read(
+        self,
+        model: Any,
+        data: Path | Source,
+        target: str | None,
+        times: Sequence[str | None],
+        options: TableOptions,
+    ) -> ModelRows:
+        """Rows of a file with times and events."""
+        if target is not None:
+            raise ValueError(
+                "`target` belongs to a model of classes or numbers; got a survival forest. Name "
+                "the columns `time` and `event`."
+            )
+        time, event, entry = times
+        if (time is None) != (event is None) or (time is None and entry is not None):
+            raise ValueError(
+                "`time` and `event` belong together, and `entry` to both: the time of each row, "
+                "whether the event was seen then, and since when the row is seen; got a part of "
+                "them. Name both columns, or none."
+            )
+        columns = None
+        if time is not None and event is not None:
+            columns = SurvivalColumns(time, event, entry, competing=model.n_causes_ > 1)
+        return read_survival_rows(model, data, columns, options)
+
+    def rows(
+        self, analysed: AnalysedForest, X: Columns, _y: Any, weights: Floats | None
+    ) -> EvaluationRows:
+        """The rows; those of the fit are recognised by the weights of leaves."""
+        return evaluation_rows(analysed, X, weights)
+
+    def importances(self, rows: _Evaluation, seed: int) -> tuple[Importance, ...]:
+        """Importance by negation and permutation; Shapley values if events are unknown."""
+        X, target = rows.measured
+        whole = rows.weights is None or bool((rows.weights > 0.0).all())  # otherwise bags differ
+        has_events = target is not None and target.event.any()
+        if not has_events or N_REPEATS * rows.n_visits > MAX_VISITS or not whole:
+            return (rows.shapley_importance(self.outputs, seed),)
+        model, given = rows.analysed.estimator, {"out_of_bag": rows.out_of_bag}
+        repeats = {"n_repeats": N_REPEATS, "random_state": seed}
+        by_permutation = importance(model, "permutation", X, target, **repeats, **given)
+        if rows.analysed.fitted.encoding.nominal:  # level sets have no coefficients to negate
+            return (by_permutation,)
+        return (importance(model, "negation", X, target, **given), by_permutation)
+
+    def truth(self, _rows: _Evaluation) -> Target | None:
+        """Nothing: times are not comparable with risks."""
+        return None
+
+    def findings(
+        self, rows: _Evaluation, surrogate: SurrogateTree, on_step: OnStep
+    ) -> dict[str, Any]:
+        """Scores, groups of risk, calibration and curves."""
+        on_step(4, "measuring survival")
+        analysed, X, y = rows.analysed, rows.X, rows.y
+        risk = _predict(self, analysed, rows.every)[:, 0]
+        kind = rows.rows.row_kind
+        found = find_survival(analysed.estimator, X, y, risk, kind, rows.weights)
+        if y is not None:
+            found = replace(found, rules=find_risk_rules(surrogate, X, y))
+        return {"survival": found, "scores": found.estimates}
+
+
+EXPLAINED: dict[type[TableTask], ExplainedTask] = {
+    Classification: ExplainedClasses(),
+    Regression: ExplainedNumbers(),
+    Survival: ExplainedRisks(),
+}
+
+
+def read_to_explain(
+    model: Any,
+    data: Path | Source,
+    target: str | None,
+    times: Sequence[str | None],
+    options: TableOptions,
+) -> tuple[Any, ModelRows]:
+    """The model, of one output if the target is one of several, and the rows of a file.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    data : Path or Source
+        The file.
+    target : str or None
+        Column of the target.
+    times : sequence of str or None
+        Columns of the times, events and entries, of a survival forest.
+    options : TableOptions
+        Format of the file.
+    """
+    model = task_of(model).part_of(model, target)
+    task = EXPLAINED.get(type(task_of(model)), EXPLAINED[Regression])
+    return model, task.read(model, data, target, times, options)
 
 
 def explain(
     model: Any,
     X: Columns,
-    y: npt.NDArray[Any] | None = None,
+    y: Any = None,
     *,
+    weights: Floats | None = None,
     number: npt.NDArray[np.int64] | None = None,
     requested: Sequence[int] = (),
     target_name: str = "",
     seed: int = 0,
     on_step: OnStep = lambda *_: None,
 ) -> Explanation:
-    """Explain a forest on some rows.
+    """Explain a model on some rows.
 
     Parameters
     ----------
     model : fitted estimator
-        The forest.
     X : Columns
         Rows; the rows of the fit are recognised, and evaluated out of bag.
-    y : ndarray, default=None
-        True classes or values of the rows, which all have weight one.
+    y : ndarray or SurvivalTarget, default=None
+        True classes or values of the rows, or their times and events.
+    weights : ndarray, default=None
+        Weights of the fit of a survival forest, if these are its rows.
     number : ndarray of int64, default=None
         Numbers by which the rows are called; None: 1, 2, ...
     requested : sequence of int
@@ -588,80 +857,65 @@ def explain(
         Called with the number of steps done, of `N_STEPS`, and the name of the next.
     """
     analysed = read_forest(model, "explain", trees_only=True)
+    task = EXPLAINED[type(task_of(model))]
     number = np.arange(1, len(X) + 1) if number is None else number
     wanted = places_of(number, requested)
     rng = np.random.default_rng(seed)
     on_step(0, "predicting rows")
-    rows = _evaluation_rows(analysed, X, y)
-    row_kind = rows.row_kind
-    used = np.union1d(draw_places(np.flatnonzero(rows.known), MAX_ROWS, rng), wanted)
-    rows = _taken(rows, used)
-    predicted, known = _predict(analysed, rows, row_kind)
-    shown = _calibrated(analysed, predicted)
-    some, truth = X.rows(used), None if y is None else y[used]
+    every = task.rows(analysed, X, y, weights)
+    used = np.union1d(draw_places(np.flatnonzero(every.known), MAX_ROWS, rng), wanted)
+    some, rows = X.rows(used), _taken(every, used)
+    predicted = _predict(task, analysed, rows)
+    shown = task.shown(analysed, predicted)
+    evaluation = _Evaluation(analysed, X, y, weights, used, every, rows, some, predicted, shown)
     on_step(1, "measuring importance")
-    evaluated = (X, y) if row_kind == "out-of-bag" else (some, truth)
-    on_rows = _importance_on_rows(analysed, *evaluated, row_kind == "out-of-bag", seed)
+    importances = task.importances(evaluation, seed)
     on_step(2, "computing effects")
     over = some.rows(draw_places(np.arange(len(some)), MAX_EFFECT_ROWS, rng))
-    effects = find_main_effects(analysed, over, on_rows)
+    effects = find_main_effects(analysed, over, importances[-1])
     on_step(3, "reading rules")
+    is_slim = evaluation.is_slim
+    surrogate = surrogate_tree(model, some, max_depth=READABLE_DEPTH)
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
-    is_slim = analysed.forest.is_slim
-    ruled = rows if y is not None else replace(rows, target=_predicted_targets(analysed, predicted))
     place, explained = best_tree(analysed.forest, leaves, predicted)
-    quantiles = None
-    if analysed.classes is None and analysed.fitted.additive is None:
-        on_step(4, "finding quantiles")
-        quantiles = find_target_quantiles(analysed, rows, row_kind, X, y)
+    findings = task.findings(evaluation, surrogate, on_step)
     on_step(5, "explaining single rows")
-    target = None if y is None else rows.target
     chosen = find_representative_rows(
-        *(analysed.forest, leaves, predicted, target, np.searchsorted(used, wanted)),
-        adds_up=analysed.fitted.additive is not None,
+        *(analysed.forest, leaves, predicted, task.truth(evaluation)),
+        np.searchsorted(used, wanted),
+        adds_up=analysed.fitted.aggregation.adds_up,
     )
-    explained_rows = some.rows(np.array([each.place for each in chosen]))
-    most = affordable_background(analysed, len(chosen))
-    shapley = shapley_values(model, explained_rows, some, max_background=most, random_state=rng)
+    shapley = shapley_values(
+        model,
+        some.rows(np.array([each.place for each in chosen])),
+        some,
+        max_background=affordable_background(analysed, len(chosen)),
+        random_state=rng,
+    )
     on_step(N_STEPS, "")
     return Explanation(
         model,
         len(X),
         len(used),
-        row_kind,
-        {} if y is None else _scores(analysed, rows.target[known], shown[known]),
-        (on_rows,) if is_slim else (importance(model, "gini"), on_rows),
-        effects,
-        None if is_slim else importance(model, "projection"),
-        surrogate_tree(model, some, max_depth=READABLE_DEPTH),
-        None if is_slim else _rules(analysed, ruled),
-        None if is_slim else readable_tree(model, place, some),
-        explained,
-        quantiles,
-        tuple(_numbered(each, number[used], shown) for each in chosen),
-        shapley,
-        SLIM if is_slim else "",
-        groups=None if is_slim else _groups(analysed, some, ruled),
+        rows.row_kind,
+        importances=importances,
+        effects=effects,
+        directions=None if is_slim else importance(model, "projection"),
+        surrogate=surrogate,
+        tree=None if is_slim else readable_tree(model, place, some),
+        tree_explains=explained,
+        rows=tuple(_numbered(each, number[used], shown) for each in chosen),
+        shapley=shapley,
+        missing=SLIM if is_slim else "",
         target=target_name,
-        truth=None if y is None else rows.target[known],
-        predicted=None if y is None else shown[known],
+        **findings,
     )
-
-
-def _groups(analysed: AnalysedForest, X: Columns, rows: EvaluationRows) -> RuleSet:
-    some = np.linspace(0, len(X) - 1, min(len(X), MAX_RULE_ROWS)).astype(np.int64)
-    return choose_rules(analysed, X.rows(some), _taken(rows, some), RuleOptions())
 
 
 def _taken(rows: EvaluationRows, some: npt.NDArray[np.int64]) -> EvaluationRows:
     """Some of the rows."""
     out = None if rows.out is None else rows.out[some]
     return replace(rows, X=rows.X[some], target=rows.target[some], out=out)
-
-
-def _rules(analysed: AnalysedForest, rows: EvaluationRows) -> TopRules:
-    style = Style(READABLE_DEPTH, max_terms=READABLE_TERMS)
-    return best_rules(analysed, rows, RuleLimits(N_RULES, READABLE_DEPTH), style)
 
 
 def readable_tree(model: Any, place: int, X: Columns) -> TreeRules:
@@ -680,16 +934,6 @@ def places_of(number: npt.NDArray[np.int64], requested: Sequence[int]) -> npt.ND
     return np.array([int(np.flatnonzero(number == each)[0]) for each in requested], dtype=np.int64)
 
 
-def _evaluation_rows(
-    analysed: AnalysedForest, X: Columns, y: npt.NDArray[Any] | None
-) -> EvaluationRows:
-    """The rows, with the trees that have not seen them if the forest was grown on them."""
-    if y is None:
-        encoded = analysed.encode(X)
-        return EvaluationRows(encoded, np.zeros(len(encoded)), None)
-    return read_evaluation_rows(analysed, X, y, out_of_bag="auto")
-
-
 def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt.NDArray[np.int64]:
     """All positions, or a random sample of them in order."""
     if len(places) <= most:
@@ -697,28 +941,16 @@ def draw_places(places: npt.NDArray[np.int64], most: int, rng: Generator) -> npt
     return np.asarray(np.sort(rng.choice(places, most, replace=False)))
 
 
-def _predict(
-    analysed: AnalysedForest, rows: EvaluationRows, row_kind: str
-) -> tuple[Floats, npt.NDArray[np.bool_]]:
-    """Mean over the trees for each row, and whether only trees that have not seen it count.
-
-    A requested row that is in every bag gets the prediction of all trees.
-    """
-    additive = analysed.fitted.additive
-    if additive is not None:
-        raw = add_trees(analysed.predictor, additive, rows.X, analysed.n_threads)
-        if analysed.classes is not None:
-            predicted = additive.probabilities(raw)
-        else:
-            predicted = additive.values(raw).reshape(len(raw), -1)
-    elif analysed.classes is None:
-        predicted = analysed.predictor.values(rows.X, analysed.n_threads)[:, None]
-    else:
-        predicted = analysed.predictor.probabilities(rows.X, analysed.n_threads, analysed.hard)
-    if row_kind != "out-of-bag":
-        return predicted, np.ones(len(predicted), dtype=bool)
-    unseen = predictions(analysed, rows)
-    return np.where(rows.known[:, None], unseen, predicted), rows.known
+def _predict(task: ExplainedTask, analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
+    """Prediction of each row by the trees that have not seen it; by all for a row in every bag."""
+    aggregation = analysed.fitted.aggregation
+    if isinstance(aggregation, SumOfTrees):
+        sums = add_trees(analysed.predictor, aggregation, rows.X, analysed.n_threads)
+        return task.from_sums(aggregation, sums)
+    predicted = analysed.means(rows.X)
+    if rows.row_kind != "out-of-bag":
+        return predicted
+    return np.where(rows.known[:, None], predictions(analysed, rows), predicted)
 
 
 def _numbered(
@@ -726,58 +958,6 @@ def _numbered(
 ) -> RepresentativeRow:
     predicted = tuple(shown[row.place].tolist())
     return replace(row, number=int(number[row.place]), predicted=predicted)
-
-
-def _calibrated(analysed: AnalysedForest, predicted: Floats) -> Floats:
-    """Results of `predict_proba` or `predict`, from means over trees."""
-    if analysed.classes is None:
-        return predicted
-    return raise_to_power(np.array(predicted), analysed.fitted.power)
-
-
-def _scores(analysed: AnalysedForest, target: Target, predicted: Floats) -> dict[str, Estimate]:
-    if analysed.classes is not None:
-        return classification_scores(target.astype(np.int32), predicted)
-    y = target.astype(np.float64)
-    if np.all(y == y[0]):  # no variance to explain
-        return {"mean absolute error": mean_estimate(np.abs(y - predicted[:, 0]))}
-    return regression_scores(y, predicted[:, 0])
-
-
-def _predicted_targets(analysed: AnalysedForest, predicted: Floats) -> Target:
-    """Targets on which rules are measured if the truth is not known."""
-    if analysed.classes is None:
-        return predicted[:, 0]
-    return np.asarray(predicted.argmax(axis=1), dtype=np.int32)
-
-
-def _importance_on_rows(
-    analysed: AnalysedForest,
-    X: Columns,
-    y: npt.NDArray[Any] | None,
-    out_of_bag: bool,
-    seed: int,
-) -> Importance:
-    """Permutation importance, or mean absolute Shapley values if the truth is not known.
-
-    Also used if the rows of the fit are too many: all of them are needed to draw the bags again.
-    """
-    n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
-    if y is not None and n_visits <= MAX_VISITS:
-        options = {"out_of_bag": out_of_bag, "random_state": seed}
-        return importance(analysed.estimator, "permutation", X, y, **options)
-    rng = np.random.default_rng(seed)
-    drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
-    found = shapley_values(
-        analysed.estimator,
-        drawn,
-        X,
-        max_background=affordable_background(analysed, len(drawn)),
-        random_state=rng,
-    )
-    what = "probabilities" if analysed.classes is not None else "predictions"
-    measures = f"mean absolute Shapley value of {what}"
-    return Importance("Shapley", found.names, found.importances, measures)
 
 
 def affordable_background(analysed: AnalysedForest, n_rows: int) -> int:
@@ -809,134 +989,3 @@ def best_tree(
         if explained > most:
             best, most = tree.index, explained
     return best, most / whole if whole > 0.0 else 0.0
-
-
-N_REPEATS = 5  # permutations of each feature, as in `importance`
-
-
-def explain_survival(
-    model: Any,
-    X: Columns,
-    target: SurvivalTarget | None = None,
-    *,
-    weights: Floats | None = None,
-    number: npt.NDArray[np.int64] | None = None,
-    requested: Sequence[int] = (),
-    seed: int = 0,
-    on_step: OnStep = lambda *_: None,
-) -> Explanation:
-    """Explain a survival forest on some rows.
-
-    Parameters
-    ----------
-    model : ObliqueSurvivalForest
-        Fitted model.
-    X : Columns
-        Rows; the rows of the fit are recognised, and evaluated out of bag.
-    target : SurvivalTarget, default=None
-        Times and events of the rows.
-    weights : ndarray, default=None
-        Weights of the fit, if these are its rows.
-    number, requested, seed, on_step
-        Parameters as in `explain`.
-    """
-    analysed = read_forest(model, "explain", trees_only=True)
-    number = np.arange(1, len(X) + 1) if number is None else number
-    wanted = places_of(number, requested)
-    rng = np.random.default_rng(seed)
-    on_step(0, "predicting rows")
-    rows, row_kind = evaluation_rows(analysed, X, weights)
-    risk = _risks(analysed, rows)
-    on_step(1, "measuring survival")
-    findings = find_survival(model, X, target, risk, row_kind, weights)
-    used = np.union1d(draw_places(np.arange(len(X)), MAX_ROWS, rng), wanted)
-    some, leaves = X.rows(used), analysed.predictor.leaves(rows.X[used], analysed.n_threads)
-    on_step(2, "measuring importance")
-    importances = _importances(analysed, X, target, row_kind == "out-of-bag", weights, seed)
-    on_step(3, "computing effects")
-    over = some.rows(draw_places(np.arange(len(some)), MAX_EFFECT_ROWS, rng))
-    effects = find_main_effects(analysed, over, importances[-1])
-    on_step(4, "reading trees")
-    is_slim = analysed.forest.is_slim
-    imitation = surrogate_tree(model, some, max_depth=READABLE_DEPTH)
-    if target is not None:
-        findings = replace(findings, rules=find_risk_rules(imitation, X, target))
-    place, explained = best_tree(analysed.forest, leaves, risk[used, None])
-    on_step(5, "explaining single rows")
-    chosen = find_representative_rows(
-        analysed.forest, leaves, risk[used, None], None, np.searchsorted(used, wanted)
-    )
-    shapley = shapley_values(
-        model,
-        some.rows(np.array([each.place for each in chosen])),
-        some,
-        max_background=affordable_background(analysed, len(chosen)),
-        random_state=rng,
-    )
-    on_step(N_STEPS, "")
-    return Explanation(
-        model,
-        len(X),
-        len(used),
-        row_kind,
-        findings.estimates,
-        importances,
-        effects,
-        None if is_slim else importance(model, "projection"),
-        imitation,
-        None,
-        None if is_slim else readable_tree(model, place, some),
-        explained,
-        None,
-        tuple(replace(each, number=int(number[used[each.place]])) for each in chosen),
-        shapley,
-        SLIM if is_slim else "",
-        survival=findings,
-    )
-
-
-def _risks(analysed: AnalysedForest, rows: EvaluationRows) -> Floats:
-    """Risks by the trees that have not seen a row; by all trees for a row in every bag."""
-    whole = analysed.predictor.values(rows.X, analysed.n_threads)
-    if rows.out is None:
-        return whole
-    unseen = predictions(analysed, rows)[:, 0]
-    return np.where(rows.known, unseen, whole)
-
-
-def _importances(
-    analysed: AnalysedForest,
-    X: Columns,
-    target: SurvivalTarget | None,
-    out_of_bag: bool,
-    weights: Floats | None,
-    seed: int,
-) -> tuple[Importance, ...]:
-    """Importance by negation and permutation; Shapley values if times and events are unknown."""
-    n_visits = len(X) * analysed.forest.n_features * analysed.forest.n_trees
-    whole = weights is None or bool((weights > 0.0).all())  # otherwise bags differ
-    if target is not None and target.event.any() and N_REPEATS * n_visits <= MAX_VISITS and whole:
-        model, given = analysed.estimator, {"out_of_bag": out_of_bag}
-        by_permutation = importance(
-            model,
-            "permutation",
-            X,
-            target,
-            n_repeats=N_REPEATS,
-            random_state=seed,
-            **given,
-        )
-        if analysed.fitted.encoding.nominal:  # level sets have no coefficients to negate
-            return (by_permutation,)
-        return (importance(model, "negation", X, target, **given), by_permutation)
-    rng = np.random.default_rng(seed)
-    drawn = X.rows(draw_places(np.arange(len(X)), N_SHAPLEY_ROWS, rng))
-    found = shapley_values(
-        analysed.estimator,
-        drawn,
-        X,
-        max_background=affordable_background(analysed, len(drawn)),
-        random_state=rng,
-    )
-    measures = "mean absolute Shapley value of risks"
-    return (Importance("Shapley", found.names, found.importances, measures),)

@@ -1,5 +1,5 @@
-"""Fits forests to a table for the commands: with out-of-bag predictions, their course over
-the trees, and cross-validation.
+"""Fits models to tables: reads the rows, grows the trees, and scores them out of bag or in
+cross-validation; and searches parameters.
 """
 
 from __future__ import annotations
@@ -7,262 +7,115 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from bevel._types import Floats
-from bevel.analysis import out_of_bag_curve
 from bevel.analysis.results import OutOfBagCurve
 from bevel.errors import NoOutOfBagError, wrong_value
-from bevel.estimators import (
-    ObliqueBoostingClassifier,
-    ObliqueBoostingRegressor,
-    ObliqueForestClassifier,
-    ObliqueForestRegressor,
-)
 from bevel.projections.families import TableShape
+from bevel.tables.options import Source
 from bevel.tuning import TuningResult, tune
 from bevel.tuning.candidates import sporf_grid
 from bevel.tuning.parameter_file import read_parameter_file
-from bevel.workflow.rows import CLASSIFICATION, LabelledRows
-from bevel.workflow.scores import Estimate, classification_scores, regression_scores
+from bevel.workflow.rows import LabelledRows
+from bevel.workflow.targets import TargetColumns
+from bevel.workflow.tasks import BOOSTING, KINDS, Settings
 
 __all__ = [
-    "BOOSTING",
-    "FOREST",
     "GRIDS",
-    "MODELS",
     "FitResult",
     "Fitted",
-    "Settings",
     "TuneResult",
-    "check_keep_targets",
     "cross_validate",
-    "default_trees",
     "fit",
-    "make",
-    "score_fitted",
-    "scores_of",
+    "fit_table",
     "tune_rows",
     "with_parameter_file",
 ]
 
-Forest = ObliqueForestClassifier | ObliqueForestRegressor
-Boosting = ObliqueBoostingClassifier | ObliqueBoostingRegressor
-FOREST, BOOSTING = "forest", "boosting"
-MODELS = (FOREST, BOOSTING)
+N_FOLDS = 5
 OnTree = Callable[[int, int], object]
 OnFold = Callable[[int, int], object]
 
 
-def _do_nothing(_done: int, _total: int) -> None:
+def _do_nothing(*_: object) -> None:
     """Do nothing; a callback lets Ctrl-C interrupt the growth of trees."""
-
-
-@dataclass(frozen=True)
-class Settings:
-    """Parameters of a forest."""
-
-    projection: Any = "auto"
-    n_projections: int | float | str = "auto"
-    n_trees: int = 300  # iterations of boosting; 0: chosen by early stopping
-    seed: int = 0
-    n_jobs: int | None = None
-    others: Mapping[str, Any] = field(default_factory=dict)  # further parameters by name
-    model: str = FOREST
 
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A forest and its out-of-bag estimates.
+    """A model and its out-of-bag estimates.
 
     Attributes
     ----------
     model : estimator
-        The forest.
-    out_of_bag : ndarray or None
-        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
-        the projection leaves no rows out.
+    out_of_bag : ndarray, dict of str to ndarray, or None
+        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag, of each
+        of several outputs by its name; None if the trees leave no rows out.
     seconds : float
         Time to grow the trees.
-    curve : OutOfBagCurve or None
-        Out-of-bag loss against the number of trees, if requested and known.
     """
 
-    model: Forest | Boosting
-    out_of_bag: Floats | None
+    model: Any
+    out_of_bag: Any
     seconds: float
-    curve: OutOfBagCurve | None = None
-
-
-def default_trees(task: str) -> int:
-    """Default number of trees: that of the estimator."""
-    kind = ObliqueForestClassifier if task == CLASSIFICATION else ObliqueForestRegressor
-    return int(kind().n_estimators)
-
-
-def make(data: LabelledRows, settings: Settings, **parameters: Any) -> Any:
-    """An unfitted forest for the task of the data, or an unfitted boosting."""
-    if settings.model == BOOSTING:
-        boosting = (
-            ObliqueBoostingClassifier if data.task == CLASSIFICATION else ObliqueBoostingRegressor
-        )
-        return boosting(
-            max_iter=settings.n_trees or "auto",
-            projection=settings.projection,
-            n_projections=settings.n_projections,
-            random_state=settings.seed,
-            n_jobs=settings.n_jobs,
-            **settings.others,
-            **parameters,
-        )
-    kind = ObliqueForestClassifier if data.task == CLASSIFICATION else ObliqueForestRegressor
-    return kind(
-        n_estimators=settings.n_trees,
-        projection=settings.projection,
-        n_projections=settings.n_projections,
-        random_state=settings.seed,
-        n_jobs=settings.n_jobs,
-        **settings.others,
-        **parameters,
-    )
 
 
 def fit(
-    data: LabelledRows,
+    rows: LabelledRows,
     settings: Settings,
     *,
     keep_targets: bool = False,
-    curve: bool = False,
-    on_tree: OnTree | None = None,
+    on_tree: OnTree = _do_nothing,
 ) -> Fitted:
-    """Grow a forest, with its out-of-bag loss against the number of trees if requested.
-
-    `keep_targets` keeps the training targets in a regressor, for quantiles.
-    """
-    if settings.model == BOOSTING:
-        return _boost(data, settings, on_tree)
-    kept = {"keep_targets": True} if keep_targets else {}
-    model = make(data, settings, oob_score=True, callback=on_tree or _do_nothing, **kept)
+    """Grow the trees of a model; `keep_targets` keeps the training targets, for quantiles."""
+    has_bags = rows.task.has_bags and settings.kind.has_bags
+    given: dict[str, Any] = {"oob_score": True} if has_bags else {}
+    given |= {"keep_targets": True} if keep_targets else {}
+    model = rows.task.make(settings, callback=on_tree, **given)
+    predictions = None
     start = time.perf_counter()
     try:
-        _fit_quietly(model, data)
-        predictions = out_of_bag(model)
+        _fit_quietly(model, rows)
+        predictions = rows.task.out_of_bag(model) if has_bags else None
     except NoOutOfBagError:
-        model.set_params(oob_score=False)
-        _fit_quietly(model, data)
-        predictions = None
+        if rows.task.needs_bags:
+            raise
+        _fit_quietly(model.set_params(oob_score=False), rows)
     seconds = time.perf_counter() - start
-    model.set_params(callback=None)
-    course = None
-    if curve and predictions is not None and not np.isnan(predictions).all():
-        course = out_of_bag_curve(model, data.X, data.y)
-    return Fitted(model, predictions, seconds, course)
+    return Fitted(model.set_params(callback=None), predictions, seconds)
 
 
-def _boost(data: LabelledRows, settings: Settings, on_tree: OnTree | None) -> Fitted:
-    model = make(data, settings, callback=on_tree or _do_nothing)
-    start = time.perf_counter()
-    model.fit(data.X, data.y, data.weights)
-    seconds = time.perf_counter() - start
-    return Fitted(model.set_params(callback=None), None, seconds)
-
-
-def _fit_quietly(model: Forest, data: LabelledRows) -> None:
+def _fit_quietly(model: Any, rows: LabelledRows) -> None:
     """Fit without the warning that some rows have been in every bag so far."""
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
-        model.fit(data.X, data.y, data.weights)
-
-
-def out_of_bag(model: Forest) -> Floats:
-    """Out-of-bag probabilities or values of a fitted forest."""
-    name = "oob_decision_function_" if hasattr(model, "classes_") else "oob_prediction_"
-    predictions: Floats = getattr(model, name)
-    return predictions
-
-
-def coded(data: LabelledRows) -> npt.NDArray[Any]:
-    """The target as numbers: positions among the classes, or the values."""
-    return np.searchsorted(data.classes, data.y) if data.task == CLASSIFICATION else data.y
-
-
-def scores_of(data: LabelledRows, predictions: Floats) -> dict[str, Estimate]:
-    """Scores of predictions of the data's rows; rows without a prediction are left out."""
-    known = ~np.isnan(predictions).reshape(len(data.y), -1).any(axis=1)
-    if not known.any():
-        return {}
-    y, seen = coded(data)[known], predictions[known]
-    return (
-        classification_scores(y, seen)
-        if data.task == CLASSIFICATION
-        else regression_scores(y, seen)
-    )
-
-
-def check_keep_targets(data: LabelledRows) -> None:
-    """Raise if targets are to be kept in classification."""
-    if data.task == CLASSIFICATION:
-        raise ValueError(
-            f"`keep_targets` needs a target of numbers; got {len(data.classes)} classes. Leave it "
-            'out, or ask for `task="regression"`.'
-        )
-
-
-def score_fitted(
-    data: LabelledRows,
-    settings: Settings,
-    fitted: Fitted,
-    *,
-    on_fold: OnFold = lambda *_: None,
-) -> tuple[str, dict[str, Estimate]]:
-    """Out-of-bag scores, or cross-validated ones if no row is out of a bag."""
-    if fitted.out_of_bag is not None:
-        found = scores_of(data, fitted.out_of_bag)
-        if found:
-            return "out-of-bag", found
-    predictions = cross_validate(data, settings, on_fold=on_fold)
-    return "cross-validated", scores_of(data, predictions)
+        model.fit(rows.X, rows.y, rows.weights)
 
 
 def cross_validate(
-    data: LabelledRows,
-    settings: Settings,
-    *,
-    n_folds: int = 5,
-    on_fold: OnFold = lambda *_: None,
+    rows: LabelledRows, settings: Settings, *, on_fold: OnFold = _do_nothing
 ) -> Floats:
-    """Predictions of every row by a forest that has not seen it.
+    """Predictions of every row by a model that has not seen it.
 
     Folds are drawn by the seed and stratified by class. A class with fewer rows than
     folds is absent from some training sets; its probability is zero there.
     """
-    from sklearn.model_selection import KFold, StratifiedKFold
-
-    is_classification = data.task == CLASSIFICATION
-    n_folds = min(n_folds, len(data.y))
-    codes = coded(data)
-    rarest = int(np.bincount(codes).min()) if is_classification else 0
-    kind = StratifiedKFold if rarest >= n_folds else KFold
-    folds = kind(n_folds, shuffle=True, random_state=settings.seed)
-    shape = (len(data.y), len(data.classes)) if is_classification else (len(data.y),)
-    predictions = np.zeros(shape)
-    for number, (train, test) in enumerate(folds.split(codes, codes)):
-        model = make(data, settings, callback=_do_nothing).fit(
-            data.X.rows(train), data.y[train], None if data.weights is None else data.weights[train]
-        )
-        rows = data.X.rows(test)
-        if is_classification:
-            seen = np.searchsorted(data.classes, model.classes_)
-            predictions[np.ix_(test, seen)] = model.predict_proba(rows)
-        else:
-            predictions[test] = model.predict(rows)
-        on_fold(number + 1, n_folds)
-    return predictions
+    n_folds = min(N_FOLDS, len(rows.y))
+    tests, predictions = [], []
+    folds = rows.task.folds(rows, n_folds, settings.seed)
+    for done, (train, test) in enumerate(folds, 1):
+        weights = None if rows.weights is None else rows.weights[train]
+        model = rows.task.make(settings, callback=_do_nothing)
+        model.fit(rows.X.rows(train), rows.y[train], weights)
+        tests.append(test)
+        predictions.append(rows.task.predict_fold(model, rows.X.rows(test), rows))
+        on_fold(done, n_folds)
+    return np.concatenate(predictions)[np.argsort(np.concatenate(tests))]
 
 
 # Results of fitting and tuning on a file of rows.
@@ -270,23 +123,24 @@ def cross_validate(
 
 @dataclass(frozen=True, eq=False)
 class FitResult:
-    """A forest fitted to a file of rows.
+    """A model fitted to a file of rows.
 
     Attributes
     ----------
     model : estimator
     scores : dict of str to Estimate
-        Scores, each with its 95 % interval.
+        Scores, each with its 95 % interval; for several targets one such dictionary for each.
+        `SurvivalScores` of a survival forest, and the scores of the rows of an isolation forest.
     scored_by : {"out-of-bag", "cross-validated"}
     rows : LabelledRows
         Rows of the file; ``rows.notes`` has notes on how it was read.
     settings : Settings
-        Settings of the forest.
+        Settings of the model.
     seconds : float
         Time to grow the trees.
     out_of_bag : ndarray or None
-        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag; None if
-        the projection leaves no rows out.
+        Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag, in a
+        dictionary for several targets; None if the trees leave no rows out.
     curve : OutOfBagCurve or None
         Out-of-bag loss against the number of trees, with ``curve=True``.
 
@@ -305,12 +159,12 @@ class FitResult:
     """
 
     model: Any
-    scores: dict[str, Estimate]
+    scores: Any
     scored_by: str
     rows: LabelledRows
     settings: Settings
     seconds: float
-    out_of_bag: Floats | None
+    out_of_bag: Any
     curve: OutOfBagCurve | None
 
 
@@ -345,6 +199,94 @@ class TuneResult:
     model: Any
     found: TuningResult
     rows: LabelledRows
+
+
+def fit_table(
+    data: Path | Source,
+    targets: TargetColumns,
+    settings: Settings,
+    reading: Mapping[str, Any],
+    *,
+    params: Path | None = None,
+    keep_targets: bool = False,
+    curve: bool = False,
+    on_note: Callable[[str], object] = _do_nothing,
+    on_progress: Callable[[str, int, int], object] = _do_nothing,
+) -> FitResult:
+    """Read a table, fit a model to it and score it.
+
+    Parameters
+    ----------
+    data : Path or Source
+        The file.
+    targets : TargetColumns
+        The columns to learn.
+    settings : Settings
+        Parameters of the model; 0 trees are as many as the estimator has by default.
+    reading : mapping of str to value
+        Further parameters of `read_labelled_rows`.
+    params : Path, default=None
+        File of further parameters, from `bevel tune --out`.
+    keep_targets : bool, default=False
+        Whether to keep the training targets in the model, for intervals.
+    curve : bool, default=False
+        Whether to compute the out-of-bag loss against the number of trees.
+    on_note, on_progress : callable
+        Callbacks as in `bevel.workflow.fit`.
+    """
+    rows = targets.read(data, **reading)
+    task = rows.task
+    for note in rows.notes:
+        on_note(note)
+    if keep_targets:
+        task.check_keep_targets(rows)
+    settings = replace(
+        settings,
+        n_trees=settings.n_trees or task.default_trees(settings.model),
+        others=task.parameters(settings.others, rows),
+    )
+    _check_kind(settings.model, params, keep_targets)
+    if params is not None:
+        settings = with_parameter_file(settings, params, rows)
+    fitted = fit(
+        rows,
+        settings,
+        keep_targets=keep_targets,
+        on_tree=lambda done, total: on_progress("growing trees", done, total),
+    )
+    by, predictions = "out-of-bag", fitted.out_of_bag
+    scores = task.scores(rows, fitted.model, predictions)
+    if task.is_cross_validated and not scores:
+        by, predictions = (
+            "cross-validated",
+            cross_validate(
+                rows,
+                settings,
+                on_fold=lambda done, total: on_progress("cross-validating", done, total),
+            ),
+        )
+        scores = task.scores(rows, fitted.model, predictions)
+    course = None
+    if curve and by == "out-of-bag":
+        course = task.curve(fitted.model, rows)
+    return FitResult(
+        fitted.model, scores, by, rows, settings, fitted.seconds, fitted.out_of_bag, course
+    )
+
+
+def _check_kind(model: str, params: Path | None, keep_targets: bool) -> None:
+    if model not in KINDS:
+        raise wrong_value("model", '"forest" or "boosting"', model, "Check the spelling.")
+    if model == BOOSTING and keep_targets:
+        raise ValueError(
+            "`keep_targets` belongs to forests; got it with boosting, whose intervals come from "
+            "its held-out rows. Leave it out."
+        )
+    if model == BOOSTING and params is not None:
+        raise ValueError(
+            "`params` holds parameters that `tune` has found for a forest; got it with boosting. "
+            "Leave it out, or fit a forest."
+        )
 
 
 # Searches parameters on labelled rows of a file.
@@ -386,7 +328,7 @@ def tune_rows(
                 "SPORF's grid needs at least one numeric column to make directions of; got "
                 "nominal columns only. Leave `grid` out."
             )
-    return tune(make(data, settings), data.X, data.y, candidates=candidates, **options)
+    return tune(data.task.make(settings), data.X, data.y, candidates=candidates, **options)
 
 
 def with_parameter_file(settings: Settings, path: Path, data: LabelledRows) -> Settings:
@@ -408,7 +350,7 @@ def with_parameter_file(settings: Settings, path: Path, data: LabelledRows) -> S
             f"`params` must be the only source of the projection; got `projection` and "
             f"`n_projections` {given} beside it. Leave them out, or edit the file."
         )
-    read = read_parameter_file(path, type(make(data, settings)), data.target)
+    read = read_parameter_file(path, type(data.task.make(settings)), data.target)
     return replace(
         settings,
         projection=read.pop("projection", "auto"),

@@ -1,5 +1,5 @@
-"""A file of rows as a learning problem: features, target, and which of the two tasks it is; and
-rows of a file for a saved model.
+"""A file of rows as a learning problem: features, target and task; and rows of a file for a saved
+model.
 
 Columns that identify rows, are empty or cannot be learned from are left out.
 """
@@ -20,23 +20,16 @@ from bevel.data.tables import Columns
 from bevel.errors import join_names, nearest, shorten
 from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import TableFile, open_table
+from bevel.workflow.tasks import CLASSIFICATION, ISOLATION, REGRESSION, OneTarget, TableTask
 
 __all__ = [
-    "CLASSIFICATION",
     "MAX_WHOLE",
-    "REGRESSION",
     "Key",
     "LabelledRows",
     "ModelRows",
-    "check_misfits",
-    "check_rows",
-    "describe_size",
     "find_keys",
-    "note_constant",
     "read_labelled_rows",
     "read_model_rows",
-    "without_empty",
-    "without_keys",
 ]
 
 # Identifier columns, which do not generalise to new rows: row numbers, keys, free text.
@@ -159,22 +152,7 @@ def _is_time(name: str) -> bool:
 MAX_MISFIT_LABELS = 30  # for a column of numbers that became words
 
 
-def describe_size(X: Columns) -> str:
-    """Rows and features in one line."""
-    n_rows, n_features = X.shape
-    n_nominal = len(X.nominal)
-    kinds = f"{n_features - n_nominal:,} numeric, {n_nominal:,} nominal"
-    plural = "" if n_features == 1 else "s"
-    return f"{n_rows:,} rows, {n_features:,} feature{plural} ({kinds})"
-
-
-def check_rows(path: object, n_rows: int) -> None:
-    """Raise if a table has no rows."""
-    if n_rows == 0:
-        raise ValueError(f"{path} must have rows below its header; got none. Check the file.")
-
-
-def without_empty(X: Columns) -> tuple[Columns, list[str]]:
+def _without_empty(X: Columns) -> tuple[Columns, list[str]]:
     """Drop columns without a single value."""
     empty = {name for index, name in enumerate(X.names) if X.missing(index).all()}
     if not empty:
@@ -186,7 +164,7 @@ def without_empty(X: Columns) -> tuple[Columns, list[str]]:
     return X.select(kept), [f"Columns without any value are left out: {listed}."]
 
 
-def without_keys(
+def _without_keys(
     X: Columns, table: TableFile, wanted: Collection[str], keep_id: bool
 ) -> tuple[Columns, list[str]]:
     """Drop columns that identify rows, with a note."""
@@ -201,7 +179,7 @@ def without_keys(
     return X.select(kept), [f"Left out, because they name rows: {listed}; `keep_id` keeps them."]
 
 
-def check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
+def _check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
     """Raise if numbers or dates became labels that are too many to learn from."""
     for index in X.nominal:
         name, n_labels = X.names[index], len(set(X.values[index]))
@@ -215,7 +193,7 @@ def check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
             )
 
 
-def note_constant(X: Columns) -> list[str]:
+def _note_constant(X: Columns) -> list[str]:
     """Note for a table whose features are all constant."""
     for index in range(len(X.names)):
         present = X.values[index][~X.missing(index)]
@@ -224,8 +202,6 @@ def note_constant(X: Columns) -> list[str]:
     return ["No feature varies: every row gets the same prediction."]
 
 
-CLASSIFICATION, REGRESSION = "classification", "regression"
-MIN_JUDGED, MAX_OWN_LABELS = 20, 0.5  # rows; share of distinct labels
 MAX_NUMBERED_CLASSES = 10  # with more distinct whole numbers, the target is a quantity
 
 
@@ -237,11 +213,13 @@ class LabelledRows:
     ----------
     X : Columns
         Features.
-    y : ndarray of shape (n_rows,)
-        Words or whole numbers in classification, floats in regression; none are missing.
-    task : {"classification", "regression"}
+    y : ndarray of shape (n_rows,), Columns, SurvivalTarget or None
+        Words or whole numbers in classification, floats in regression, a column for each of
+        several targets, times and events; None without a target. None are missing.
+    task : TableTask
+        What is learned.
     target : str
-        Name of the column of y.
+        Name of the column of y, or of its first column; empty without a target.
     notes : tuple of str
         Notes for the user on how the file was read.
     number : ndarray of int64, shape (n_rows,), or None
@@ -253,8 +231,8 @@ class LabelledRows:
     """
 
     X: Columns
-    y: npt.NDArray[Any]
-    task: str
+    y: Any
+    task: Any
     target: str
     notes: tuple[str, ...]
     number: npt.NDArray[np.int64] | None = None
@@ -262,24 +240,31 @@ class LabelledRows:
     ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
 
     @property
+    def targets(self) -> tuple[str, ...]:
+        """Names of the columns of y."""
+        return tuple(self.task.columns(self))
+
+    @property
     def classes(self) -> npt.NDArray[Any]:
-        """Distinct labels, sorted; empty in regression."""
-        return np.unique(self.y) if self.task == CLASSIFICATION else self.y[:0]
+        """Distinct labels, sorted; empty if the target has no classes."""
+        return np.asarray(self.task.classes(self.y))
 
     def describe(self) -> str:
-        """Size in one line."""
-        return describe_size(self.X)
+        """Rows and features in one line."""
+        n_rows, n_features = self.X.shape
+        n_nominal = len(self.X.nominal)
+        kinds = f"{n_features - n_nominal:,} numeric, {n_nominal:,} nominal"
+        plural = "" if n_features == 1 else "s"
+        return f"{n_rows:,} rows, {n_features:,} feature{plural} ({kinds})"
 
     def describe_target(self) -> str:
         """Description of the target, in one line."""
-        if self.task == CLASSIFICATION:
-            return f"{self.target}, {len(self.classes)} classes"
-        return f"{self.target}, a number"
+        return str(self.task.describe(self))
 
 
 def read_labelled_rows(
     path: Path | Source,
-    target: str,
+    target: str | None,
     *,
     task: str = "auto",
     drop: Sequence[str] = (),
@@ -295,8 +280,9 @@ def read_labelled_rows(
     ----------
     path : Path or Source
         CSV, TSV or Parquet.
-    target : str
-        Name of the column to predict; rows that miss it are left out.
+    target : str or None
+        Name of the column to predict; rows that miss it are left out. None: all columns are
+        features.
     task : {"auto", "classification", "regression"}
         "auto" is classification for words and for up to ten distinct whole numbers.
     drop : sequence of str
@@ -314,52 +300,58 @@ def read_labelled_rows(
     """
     options = options or TableOptions()
     table = open_table(path, options)
-    special = [name for name in (target, weights, *row_id) if name is not None]
+    targets = [] if target is None else [target]
+    special = [name for name in (*targets, weights, *row_id) if name is not None]
     table.check_present([*special, *drop, *nominal])
-    _check_twice(table, target)
-    _check_drop(target, drop, nominal, weights, row_id)
+    _check_uses(table, target, drop, nominal, weights, row_id)
     names = [name for name in table.names if name not in {*special, *drop}]
     if not names:
+        raise ValueError(f"{table.source} {_no_features(target, len(table.names))}")
+    read = table.read([*targets, *names], dict.fromkeys(nominal, "nominal"))
+    notes = [*table.notes, *read.notes]
+    if len(read.columns) == 0:
         raise ValueError(
-            f"{table.source} must have a column beside the target {target!r}; got "
-            f"{len(table.names)} column(s). Check the `delimiter`, the `target` and `drop`."
+            f"{table.source} must have rows below its header; got none. Check the file."
         )
-    read = table.read([target, *names], dict.fromkeys(nominal, "nominal"))
-    everything, notes = read.columns, read.notes
-    X, target_column = everything.select(names), everything.values[0]
-    check_rows(table.source, len(everything))
-    X, left_out = without_keys(X, table, {*nominal, *options.types}, keep_id)
-    task, y, remark = _read_target(table, target, target_column, task)
-    present = ~everything.missing(0)
-    if not present.all():
-        notes.append(f"{int((~present).sum()):,} rows without a target are left out.")
-        X, y = X.rows(present), y[present]
-    y = _as_labels(y) if task == CLASSIFICATION else y.astype(np.float64)
-    _check_varies(table.source, target, y)
-    if task == CLASSIFICATION:
-        _check_labels_repeat(table.source, target, y)
-    number = np.flatnonzero(present) + 1
-    X, empty = without_empty(X)
-    check_misfits(table.source, X, read.misfits)
-    notes += [*remark, *left_out, *empty, *note_constant(X)]
+    X, left_out = _without_keys(
+        read.columns.select(names), table, {*nominal, *options.types}, keep_id
+    )
+    learned: TableTask = ISOLATION
+    present, y, remark = np.ones(len(X), dtype=bool), None, list[str]()
+    if target is not None:
+        present = ~read.columns.missing(0)
+        kind, column, remark = _read_target(table, target, read.columns.values[0], task)
+        if not present.all():
+            notes.append(f"{int((~present).sum()):,} rows without a target are left out.")
+            X, column = X.rows(present), column[present]
+        learned, y = kind, kind.typed(column)
+        _check_varies(table.source, target, y)
+        kind.check(table.source, target, y)
+    X, empty = _without_empty(X)
+    _check_misfits(table.source, X, read.misfits)
     return LabelledRows(
         X,
         y,
-        task,
-        target,
-        (*table.notes, *notes),
-        number,
+        learned,
+        target or "",
+        (*notes, *remark, *left_out, *empty, *_note_constant(X)),
+        np.flatnonzero(present) + 1,
         None if weights is None else _read_weights(table, weights, present),
         {name: words[present] for name, words in table.read_words(row_id).items()},
     )
 
 
-def _check_twice(table: TableFile, target: str) -> None:
-    if target in table.twice:
-        raise ValueError(
-            f"{table.source} must have one column {target!r} to predict; got several. Rename them "
-            "in the first line."
+def _no_features(target: str | None, n_columns: int) -> str:
+    """What is wrong with a table without features."""
+    if target is None:
+        return (
+            "must have a column that is no name of rows and not dropped; got "
+            f"{n_columns} column(s). Check `drop` and `row_id`."
         )
+    return (
+        f"must have a column beside the target {target!r}; got {n_columns} column(s). Check the "
+        "`delimiter`, the `target` and `drop`."
+    )
 
 
 def _read_weights(
@@ -376,15 +368,22 @@ def _read_weights(
     return np.asarray(read.values[0][present], dtype=np.float64)
 
 
-def _check_drop(
-    target: str,
+def _check_uses(
+    table: TableFile,
+    target: str | None,
     drop: Sequence[str],
     nominal: Sequence[str],
     weights: str | None,
     row_id: Sequence[str],
 ) -> None:
-    """Raise if a column is to be used in two ways."""
-    uses = [(target, "`target`"), *((name, "`row_id`") for name in dict.fromkeys(row_id))]
+    """Raise if a column is to be used in two ways, or the target is two columns."""
+    if target in table.twice:
+        raise ValueError(
+            f"{table.source} must have one column {target!r} to predict; got several. Rename them "
+            "in the first line."
+        )
+    uses = [] if target is None else [(target, "`target`")]
+    uses += [(name, "`row_id`") for name in dict.fromkeys(row_id)]
     uses += [] if weights is None else [(weights, "`weights`")]
     uses += [(name, "`nominal`") for name in dict.fromkeys(nominal) if name != target]
     uses += [(name, "`drop`") for name in dict.fromkeys(drop)]
@@ -400,10 +399,10 @@ def _check_drop(
 
 def _read_target(
     table: TableFile, target: str, column: npt.NDArray[Any], task: str
-) -> tuple[str, npt.NDArray[Any], list[str]]:
-    """The task, the target in its type, and a note if the task was guessed from numbers."""
+) -> tuple[OneTarget, npt.NDArray[Any], list[str]]:
+    """The task, the target, and a note if the task was guessed from numbers."""
     is_words = column.dtype.kind == "O"
-    if is_words and task == REGRESSION:
+    if is_words and task == REGRESSION.name:
         raise ValueError(
             f"{table.source}: the target {target!r} must hold numbers for a regression; got words "
             f"such as {next(label for label in column if label is not None)!r}. Correct the "
@@ -413,24 +412,20 @@ def _read_target(
         return CLASSIFICATION, column, []
     distinct = np.unique(column[~np.isnan(column)])
     whole = bool(np.all(distinct == np.round(distinct)))
-    if task != REGRESSION and whole and np.any(np.abs(distinct) > MAX_WHOLE):
+    if task != REGRESSION.name and whole and np.any(np.abs(distinct) > MAX_WHOLE):
         # Account numbers and the like: as floats, neighbouring numbers would be one class.
         return CLASSIFICATION, table.read([target], {target: "nominal"}).columns.values[0], []
+    learned, remark = CLASSIFICATION if task == CLASSIFICATION.name else REGRESSION, []
     if task == "auto":
         few = whole and len(distinct) <= MAX_NUMBERED_CLASSES
-        task = CLASSIFICATION if few else REGRESSION
-        other = REGRESSION if few else CLASSIFICATION
+        learned, other = (CLASSIFICATION, REGRESSION) if few else (REGRESSION, CLASSIFICATION)
         what = f"{len(distinct)} distinct {'whole ' if whole else ''}numbers"
-        remark = [f'The target holds {what}: taken for {task}; `task="{other}"` changes it.']
-    else:
-        remark = []
-    if task == CLASSIFICATION and not whole:
+        remark = [
+            f'The target holds {what}: taken for {learned.name}; `task="{other.name}"` changes it.'
+        ]
+    if learned is CLASSIFICATION and not whole:
         column = table.read([target], {target: "nominal"}).columns.values[0]
-    return task, column, remark
-
-
-def _as_labels(column: npt.NDArray[Any]) -> npt.NDArray[Any]:
-    return column.astype(np.int64) if column.dtype.kind == "f" else column.astype(np.str_)
+    return learned, column, remark
 
 
 def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
@@ -446,21 +441,6 @@ def _check_varies(path: object, target: str, y: npt.NDArray[Any]) -> None:
         )
 
 
-def _check_labels_repeat(path: object, target: str, y: npt.NDArray[Any]) -> None:
-    """Raise if nearly every row has a different label, as with names, texts and keys."""
-    labels, counts = np.unique(y, return_counts=True)
-    if len(y) < MIN_JUDGED or len(labels) <= MAX_OWN_LABELS * len(y):
-        return
-    examples = join_names([shorten(label.item()) for label in labels[:2]])
-    raise ValueError(
-        f"{path}: the target {target!r} must have labels that repeat; got {len(labels):,} "
-        f"different ones in {len(y):,} rows, such as {examples}, of which "
-        f"{int((counts == 1).sum()):,} occur once. There is nothing to learn from them: name "
-        "another `target`, or if they are numbers written as words, how to read them (`decimal`, "
-        f'`missing`, `types={{{target!r}: "number"}}`).'
-    )
-
-
 # Rows of a file for a saved model: the columns of fit are found by name, in any order.
 
 
@@ -472,8 +452,8 @@ class ModelRows:
     ----------
     X : Columns
         The columns of fit, in its order.
-    y : ndarray of shape (n_rows,), or None
-        True classes or values, if a target column is given.
+    y : ndarray of shape (n_rows,), SurvivalTarget or None
+        True classes, values, or times and events, if columns of a target are given.
     number : ndarray of int64, shape (n_rows,)
         Number of each row in the file; the first one below the header is 1.
     notes : tuple of str
@@ -483,7 +463,7 @@ class ModelRows:
     """
 
     X: Columns
-    y: npt.NDArray[Any] | None
+    y: Any
     number: npt.NDArray[np.int64]
     notes: tuple[str, ...]
     ids: Mapping[str, npt.NDArray[Any]] = field(default_factory=dict)
@@ -625,7 +605,7 @@ def _read_known_target(
     model: Any, table: TableFile, target: str
 ) -> tuple[npt.NDArray[Any], npt.NDArray[np.bool_]]:
     """True targets in the labels of the model, and which rows have one."""
-    classes = getattr(model, "classes_", None)
+    classes = model.fitted_forest_.task.classes
     is_number = classes is None or classes.dtype.kind in "iuf"
     kind = "numeric" if is_number else "nominal"
     read = table.read([target], {target: kind}).columns

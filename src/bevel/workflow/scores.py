@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -34,7 +33,6 @@ __all__ = [
     "regression_scores",
     "roc_auc",
     "row_log_losses",
-    "row_losses",
     "share_estimate",
     "zero_probability_note",
 ]
@@ -275,19 +273,6 @@ def regression_scores(y: Floats, predicted: Floats) -> dict[str, Estimate]:
         "root mean squared error": Estimate(*root),
         "mean absolute error": mean_estimate(np.abs(y - predicted)),
     }
-
-
-def row_losses(y: npt.NDArray[Any], predictions: Floats, task: str) -> Floats:
-    """Contribution of each row to the error: wrong or not, or the squared difference.
-
-    `y` holds positions of classes, or values; `predictions` probabilities (n_rows, n_classes), or
-    values (n_rows,). A row without a prediction has NaN.
-    """
-    if task == "regression":
-        return np.asarray((y - predictions) ** 2, dtype=np.float64)
-    unknown = np.isnan(predictions).any(axis=1)
-    wrong = (np.nan_to_num(predictions).argmax(axis=1) != y).astype(np.float64)
-    return np.where(unknown, np.nan, wrong)
 
 
 def as_json(scores: Mapping[str, Estimate]) -> dict[str, dict[str, float]]:

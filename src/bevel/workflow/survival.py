@@ -1,12 +1,10 @@
-"""Survival forests from files of rows: columns and rows of times, fitting, findings, rules."""
+"""Survival forests on rows of files: their rows, rules and findings."""
 
 from __future__ import annotations
 
-import time as clock
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Unpack
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -29,176 +27,33 @@ from bevel.analysis.results import (
     SurvivalScores,
 )
 from bevel.analysis.rules.conditions import LabelTest, NumberTest, RowTest
-from bevel.data.survival import SurvivalTarget, read_survival
+from bevel.data.survival import SurvivalTarget
 from bevel.data.tables import Columns
-from bevel.errors import NoOutOfBagError, join_names
-from bevel.estimators import ObliqueSurvivalForest
-from bevel.tables.options import Source, TableKeywords, TableOptions
-from bevel.tables.table_file import TableFile, open_table
-from bevel.workflow.predicting import Predictions
-from bevel.workflow.rows import LabelledRows, read_labelled_rows, read_model_rows
+from bevel.errors import NoOutOfBagError
+from bevel.tables.options import Source, TableOptions
+from bevel.workflow.rows import ModelRows, read_model_rows
 from bevel.workflow.scores import Estimate
+from bevel.workflow.targets import SurvivalColumns
 
 __all__ = [
     "RiskRule",
-    "SurvivalColumns",
     "SurvivalFindings",
-    "SurvivalFit",
-    "SurvivalRows",
-    "TimesOfRows",
     "concordance_estimate",
     "evaluation_rows",
     "find_risk_rules",
     "find_survival",
-    "fit_survival",
     "merged",
-    "out_of_bag_risks",
     "paths",
-    "read_survival_columns",
     "read_survival_rows",
 ]
-
-# The columns of a file that hold times, events and entries.
-
-SEEN = {"1": True, "true": True, "yes": True, "0": False, "false": False, "no": False}
-
-
-@dataclass(frozen=True)
-class SurvivalColumns:
-    """Names of the columns of a target.
-
-    Attributes
-    ----------
-    time, event : str
-        Columns of the times and of the events.
-    entry : str or None
-        Column of the times from which rows are seen; None if all are seen from the start.
-    competing : bool
-        Whether events are numbers of causes.
-    """
-
-    time: str
-    event: str
-    entry: str | None = None
-    competing: bool = False
-
-
-@dataclass(frozen=True, eq=False)
-class TimesOfRows:
-    """Times, events and entries of all rows of a file.
-
-    Attributes
-    ----------
-    time : ndarray of float64
-        Times; NaN where missing.
-    event : ndarray of bool, or of float64 numbers of causes
-        Events of the rows.
-    entry : ndarray of float64 or None
-        Entry times; NaN where missing.
-    known : ndarray of bool
-        Rows with a time.
-    competing : bool
-        Whether events are numbers of causes.
-    """
-
-    time: Floats
-    event: npt.NDArray[Any]
-    entry: Floats | None
-    known: npt.NDArray[np.bool_]
-    competing: bool
-
-    def target(self, rows: Any, time: Any = None, *, needs_event: bool = True) -> SurvivalTarget:
-        """Target of some rows, whose times may be given."""
-        times = self.time[rows] if time is None else time
-        parts = (times, self.event[rows])
-        given = parts if self.entry is None else (self.entry[rows], *parts)
-        return read_survival(given, len(times), needs_event=needs_event, competing=self.competing)
-
-
-def read_survival_columns(
-    data: Path | Source, columns: SurvivalColumns, options: TableOptions
-) -> TimesOfRows:
-    """Read times, events and entries from a file.
-
-    Parameters
-    ----------
-    data : Path or Source
-        The file.
-    columns : SurvivalColumns
-        Names of the columns.
-    options : TableOptions
-        Format of the file.
-    """
-    table = open_table(data, options)
-    names = [columns.time, columns.event] + ([] if columns.entry is None else [columns.entry])
-    table.check_present(names)
-    numbers = [name for name in names if name != columns.event]
-    read = table.read(numbers, dict.fromkeys(numbers, "numeric")).columns
-    time = read.values[0].astype(np.float64)
-    entry = None if columns.entry is None else read.values[1].astype(np.float64)
-    read_events = _read_causes if columns.competing else _read_events
-    event = read_events(table, columns.event)
-    return TimesOfRows(time, event, entry, ~read.missing(0), columns.competing)
-
-
-def _labels(table: TableFile, event: str) -> list[str]:
-    words = table.read([event], {event: "nominal"}).columns.values[0]
-    labels = ["" if word is None else str(word).strip().lower() for word in words]
-    return [label.removesuffix(".0") for label in labels]
-
-
-def _read_events(table: TableFile, event: str) -> npt.NDArray[np.bool_]:
-    labels = _labels(table, event)
-    unknown = sorted({label or "a missing value" for label in labels} - set(SEEN))
-    if unknown:
-        raise ValueError(
-            f"{table.source}: the events in column {event!r} must be 1 and 0, true and false, or "
-            f"yes and no; got {join_names(unknown)}. Recode the column, name another, or set "
-            "`competing_risks` if these are the numbers of causes."
-        )
-    return np.array([SEEN[label] for label in labels], dtype=bool)
-
-
-def _read_causes(table: TableFile, event: str) -> npt.NDArray[np.int64]:
-    labels = _labels(table, event)
-    unknown = sorted({label or "a missing value" for label in labels if not label.isdecimal()})
-    if unknown:
-        raise ValueError(
-            f"{table.source}: the events in column {event!r} must be numbers of causes from 1 on, "
-            f"and 0 for none; got {join_names(unknown)}. Number the causes."
-        )
-    return np.array([int(label) for label in labels], dtype=np.int64)
-
 
 # Rows of a file for a saved survival forest, with their times and events.
 
 
-@dataclass(frozen=True, eq=False)
-class SurvivalRows:
-    """Rows that a survival forest can predict.
-
-    Attributes
-    ----------
-    X : Columns
-        The columns of fit, in its order.
-    target : SurvivalTarget or None
-        Times and events, if their columns are given.
-    number : ndarray of int64, shape (n_rows,)
-        Number of each row in the file; the first one below the header is 1.
-    notes : tuple of str
-        Notes for the user.
-    """
-
-    X: Columns
-    target: SurvivalTarget | None
-    number: npt.NDArray[np.int64]
-    notes: tuple[str, ...]
-
-
 def read_survival_rows(
     model: Any, path: Path | Source, columns: SurvivalColumns | None, options: TableOptions
-) -> SurvivalRows:
-    """Read the rows of a table for a survival forest.
+) -> ModelRows:
+    """Read the rows of a table for a survival forest, with times and events as their target.
 
     Parameters
     ----------
@@ -211,23 +66,14 @@ def read_survival_rows(
     options : TableOptions
         Format of the file.
     """
-    names = () if columns is None else (columns.time, columns.event, columns.entry)
-    aside = [name for name in names if name is not None]
-    read = read_model_rows(model, path, row_id=aside, options=options)
     if columns is None:
-        return SurvivalRows(read.X, None, read.number, read.notes)
-    found = read_survival_columns(path, columns, options)
-    known = found.known
-    if not known.any():
-        raise ValueError(
-            f"{path}: the column {columns.time!r} must have times; all rows miss it. Check the "
-            "column, or leave `time` and `event` out."
-        )
+        return read_model_rows(model, path, options=options)
+    read = read_model_rows(model, path, row_id=columns.names, options=options)
+    target, known = columns.target(path, options, needs_event=False)
     notes = read.notes
     if not known.all():
         notes = (*notes, f"{int((~known).sum()):,} rows without a time are left out.")
-    target = found.target(known, needs_event=False)
-    return SurvivalRows(read.X.rows(known), target, read.number[known], notes)
+    return ModelRows(read.X.rows(known), target, read.number[known], notes)
 
 
 # Rules of a survival forest: the leaves of a small surrogate tree, with observed events.
@@ -400,27 +246,25 @@ def concordance_estimate(scores: SurvivalScores) -> Estimate:
     return Estimate(value, max(0.0, value - reach), min(1.0, value + reach))
 
 
-def evaluation_rows(
-    analysed: AnalysedForest, X: Columns, weights: Floats | None
-) -> tuple[EvaluationRows, str]:
+def evaluation_rows(analysed: AnalysedForest, X: Columns, weights: Floats | None) -> EvaluationRows:
     """The rows, with the trees that have not seen them if the forest was grown on them."""
     encoded = analysed.encode(X)
     target = np.zeros(len(encoded))
     if not _are_of_the_fit(analysed, encoded, weights):
-        return EvaluationRows(encoded, target, None), "new"
+        return EvaluationRows(encoded, target, None)
     try:
         bags = analysed.bags_with_rows_out()
     except NoOutOfBagError:
-        return EvaluationRows(encoded, target, None), "grown on"
+        return EvaluationRows(encoded, target, None, "grown on")
     out = bags.rows_out(analysed.forest.n_trees, weights)
-    return EvaluationRows(encoded, target, out), "out-of-bag"
+    return EvaluationRows(encoded, target, out, "out-of-bag")
 
 
 def _are_of_the_fit(
     analysed: AnalysedForest, encoded: npt.NDArray[np.float32], weights: Floats | None
 ) -> bool:
     """Whether the weights of the rows in some bags agree with those of their leaves."""
-    bags, forest = analysed.fitted.bags, analysed.forest
+    bags, forest = analysed.fitted.provenance.bags, analysed.forest
     if bags is None or forest.is_slim or len(encoded) != bags.n_rows:
         return False
     leaves = analysed.predictor.leaves(encoded, analysed.n_threads)
@@ -489,132 +333,3 @@ def find_survival(
         len(target),
         int(target.event.sum()),
     )
-
-
-# Fits a survival forest to a file of rows with columns of times and events.
-
-
-@dataclass(frozen=True, eq=False)
-class SurvivalFit:
-    """A survival forest, and its scores.
-
-    Attributes
-    ----------
-    model : ObliqueSurvivalForest
-        Fitted model.
-    scores : SurvivalScores
-        Out-of-bag scores.
-    rows : LabelledRows
-        Rows of the file; `y` are the times.
-    target : SurvivalTarget
-        Times and events.
-    event_column : str
-        Name of the column of the events.
-    entry_column : str or None
-        Name of the column of the entries, if rows enter late.
-    seconds : float
-        Duration of the fit.
-    """
-
-    model: ObliqueSurvivalForest
-    scores: SurvivalScores
-    rows: LabelledRows
-    target: SurvivalTarget
-    event_column: str
-    entry_column: str | None
-    seconds: float
-
-    @property
-    def estimates(self) -> dict[str, Estimate]:
-        """The out-of-bag concordance with its 95 % interval."""
-        return {"concordance": concordance_estimate(self.scores)}
-
-    @property
-    def seed(self) -> int | None:
-        """Seed of the forest."""
-        seed = self.model.random_state
-        return None if seed is None else int(seed)
-
-
-def fit_survival(
-    data: str | Path | Source,
-    time: str,
-    event: str,
-    *,
-    entry: str | None = None,
-    parameters: dict[str, Any] | None = None,
-    drop: Sequence[str] = (),
-    nominal: Sequence[str] = (),
-    keep_id: bool = False,
-    weights: str | None = None,
-    row_id: Sequence[str] = (),
-    on_note: Callable[[str], None] | None = None,
-    on_progress: Callable[[str, int, int], None] | None = None,
-    **table: Unpack[TableKeywords],
-) -> SurvivalFit:
-    """Fit a survival forest to a file of rows and score it out of bag.
-
-    Parameters
-    ----------
-    data : path
-        CSV, TSV (both may be gzipped) or Parquet.
-    time, event : str
-        Columns of the time until the event or until a row was last seen, and of the event. Events
-        are 1 and 0, true and false, or yes and no; with ``competing_risks=True`` among the
-        parameters the numbers of causes from 1 on, and 0 for none.
-    entry : str, default=None
-        Column of the times from which rows are seen (left truncation).
-    parameters : dict, default=None
-        Parameters of `bevel.ObliqueSurvivalForest`.
-    drop, nominal, keep_id, weights, row_id
-        Parameters as in `bevel.workflow.fit`.
-    on_note, on_progress : callable
-        Callbacks as in `bevel.workflow.fit`.
-    **table
-        Format of the file.
-    """
-    source = data if isinstance(data, Source) else Path(data)
-    options = TableOptions(**table)
-    if time == event:
-        raise ValueError(f"`time` and `event` must be two columns; got {time!r} for both.")
-    if entry in (time, event):
-        raise ValueError(f"`entry` must be a column of its own; got {entry!r}, as for another.")
-    competing = bool((parameters or {}).get("competing_risks", False))
-    rows = read_labelled_rows(
-        source,
-        time,
-        task="regression",
-        drop=[*drop, event, *([] if entry is None else [entry])],
-        nominal=nominal,
-        keep_id=keep_id,
-        weights=weights,
-        row_id=row_id,
-        options=options,
-    )
-    for note in rows.notes if on_note else ():
-        assert on_note is not None
-        on_note(note)
-    columns = read_survival_columns(source, SurvivalColumns(time, event, entry, competing), options)
-    chosen = slice(None) if rows.number is None else rows.number - 1
-    target = columns.target(chosen, rows.y)
-
-    def advance(done: int, total: int) -> None:
-        if on_progress is not None:
-            on_progress("growing trees", done, total)
-
-    model = ObliqueSurvivalForest(**{"oob_score": True, **(parameters or {})}, callback=advance)
-    start = clock.perf_counter()
-    model.fit(rows.X, target, rows.weights)
-    seconds = clock.perf_counter() - start
-    model.set_params(callback=None)
-    scores = survival_scores(model, rows.X, target, out_of_bag=True, sample_weight=rows.weights)
-    return SurvivalFit(model, scores, rows, target, event, entry, seconds)
-
-
-def out_of_bag_risks(found: SurvivalFit) -> Predictions:
-    """Out-of-bag risks of the rows, beside their times and events."""
-    rows = found.rows
-    target = found.target
-    event = target.event.astype(int) if target.cause is None else target.cause
-    beside = {**rows.ids, rows.target: target.time, found.event_column: event}
-    return Predictions(found.model.oob_prediction_, [], None, (), ids=beside)

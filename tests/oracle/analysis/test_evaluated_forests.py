@@ -58,7 +58,7 @@ def shares_of_trees(forest, rows):
 
 
 def rows_out(forest):
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     return np.array([bags.counts(tree) == 0 for tree in range(forest.n_estimators)]).T
 
 

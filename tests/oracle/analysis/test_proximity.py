@@ -48,7 +48,7 @@ def counted_by_hand(fitted: Any, kind: str, n: int) -> np.ndarray:
     """Whether each tree counts for each row."""
     if kind == "all":
         return np.ones((n, fitted.forest_.n_trees), bool)
-    bags = fitted.fitted_forest_.bags
+    bags = fitted.fitted_forest_.provenance.bags
     inside = np.column_stack([bags.counts(t) > 0 for t in range(fitted.forest_.n_trees)])
     return inside if kind == "in_bag" else ~inside
 

@@ -105,7 +105,7 @@ def test_held_out_rows_are_the_share_that_is_asked_for_and_no_tree_sees_them(fra
     rows, y = frame[COLUMNS], frame["number"].to_numpy()
     settings = {"max_iter": 3, "early_stopping": True, "refit": False, "random_state": 8}
     model = ObliqueBoostingRegressor(**settings).fit(scan([(rows, y)]))
-    seed = model.fitted_forest_.seed
+    seed = model.fitted_forest_.provenance.seed
     held = hold_out_by_number(BoostingTarget(y, None, None), False, 0.1, seed)
     for changed, same in ((held, True), (~held, False)):
         other = ObliqueBoostingRegressor(**settings).fit(scan([(rows, y + 9.0 * changed * y)]))

@@ -169,7 +169,7 @@ def test_out_of_bag_score_is_that_of_the_trees_without_the_row(frame):
     with pytest.warns(UserWarning, match="do not have OOB scores"):
         forest.fit(table)
     options = _core.Options()
-    options.bag_size, options.seed = N_ROWS, forest.fitted_forest_.seed
+    options.bag_size, options.seed = N_ROWS, forest.fitted_forest_.provenance.seed
     leaves = forest.apply(frame[FEATURES])
     flat = forest.forest_
     sums, counts = np.zeros((N_ROWS, 2)), np.zeros(N_ROWS)

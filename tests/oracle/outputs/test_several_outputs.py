@@ -229,7 +229,7 @@ def test_balanced_bags_of_several_outputs_weigh_rows_as_scikit_learn_does(criter
         impurity = Impurity(criterion, indicators(labels))
         expected = [np.zeros((len(X), len(classes))) for classes in forest.classes_]
         for tree in range(2):
-            counts = forest.fitted_forest_.bags.counts(tree, weights)
+            counts = forest.fitted_forest_.provenance.bags.counts(tree, weights)
             indices = np.repeat(np.arange(len(X)), counts)
             balance = compute_sample_weight("balanced", labels, indices=indices)
             np.testing.assert_allclose(balance, balance_of(labels, indices), rtol=1e-12)
@@ -262,7 +262,7 @@ def test_balanced_bags_of_two_equal_outputs_weigh_by_the_square():
         max_depth=1,
     )
     for tree in range(2):
-        counts = twice.fitted_forest_.bags.counts(tree)
+        counts = twice.fitted_forest_.provenance.bags.counts(tree)
         indices = np.repeat(np.arange(len(X)), counts)
         weight = balance_of(one[:, None], indices) ** 2 * counts
         weight *= counts.sum() / weight.sum()
@@ -323,7 +323,7 @@ def test_out_of_bag_estimates_of_several_outputs_are_those_of_the_trees_that_mis
     n_out = np.zeros(len(X))
     leaves = forest.apply(X)
     for tree in range(n_trees):
-        counts = forest.fitted_forest_.bags.counts(tree, weights)
+        counts = forest.fitted_forest_.provenance.bags.counts(tree, weights)
         own = weights * counts
         if class_weight == "balanced_subsample":
             own = own * balance_of(labels, np.repeat(np.arange(len(X)), counts))

@@ -141,7 +141,8 @@ def test_rotation_ensembles_in_blocks_are_those_of_all_rows_at_once(monkeypatch)
     parts, _ = in_blocks(monkeypatch, MANY_BLOCKS, fit)
     np.testing.assert_array_equal(whole.predict_proba(X), parts.predict_proba(X))
     np.testing.assert_array_equal(
-        whole.fitted_forest_.rotations.errors, parts.fitted_forest_.rotations.errors
+        whole.fitted_forest_.provenance.rotations.errors,
+        parts.fitted_forest_.provenance.rotations.errors,
     )
 
 

@@ -57,7 +57,7 @@ def test_errors_are_those_of_the_micro_forests_on_rows_that_all_predict(task, we
     weight = np.where(np.arange(len(X)) % 7 == 0, 0.0, 1.0 + np.arange(len(X)) % 3)
     weight = weight if weighted else None
     forest = KINDS[task](80, min_samples_split=2, random_state=0).fit(X, y, sample_weight=weight)
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     sums = []
     for family, candidate in enumerate(candidates):
         alone = KINDS[task](

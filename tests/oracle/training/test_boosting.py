@@ -108,7 +108,7 @@ def test_root_takes_the_best_of_the_directions_that_are_drawn() -> None:
     ).fit(X, y)
     options = _core.Options()
     options.families = [_core.Family("signs", 30, 90)]
-    options.seed = model.fitted_forest_.seed
+    options.seed = model.fitted_forest_.provenance.seed
     offset, index, weight = _core.sample_candidates(options, np.zeros(5, dtype=np.int32), 0)
     g = y - y.mean()
     best = 0.0

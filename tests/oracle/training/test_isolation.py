@@ -29,7 +29,7 @@ def mean_search_depth(n: int) -> float:
 
 def naive_scores(forest: ObliqueIsolationForest, training: Any, rows: Any) -> np.ndarray:
     """Scores from paths and from the rows of each bag in each leaf, tree by tree."""
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     paths, offset = forest.decision_path(rows)
     lengths = np.zeros(paths.shape[0])
     inside, leaves = forest.apply(training), forest.apply(rows)
@@ -240,7 +240,7 @@ def test_warm_start_adds_the_trees_of_one_fit() -> None:
     for name, array in whole.forest_.arrays().items():
         np.testing.assert_array_equal(array, getattr(grown.forest_, name), err_msg=name)
     assert grown.offset_ == whole.offset_
-    assert grown.fitted_forest_.bags == whole.fitted_forest_.bags
+    assert grown.fitted_forest_.provenance.bags == whole.fitted_forest_.provenance.bags
     with pytest.raises(ValueError, match="at least the 12 trees"):
         grown.set_params(n_estimators=11).fit(X)
     with pytest.raises(ValueError, match="trees of 256 rows"):

@@ -36,7 +36,13 @@ def targets(X: np.ndarray, task: str, seed: int = 0, noise: float = 1.0) -> np.n
 def pruned(forest, X, sizes=SMALL, *, weights=None, hard=False, step=1, n_threads=1):
     """Means over out-of-bag trees for each size, and how many trees there are for each row."""
     sums, n_trees = PackedPredictor(forest.forest_).view.pruned_out_of_bag(
-        *(np.asfortranarray(X), forest.fitted_forest_.bags.native_options(), 0, hard, n_threads),
+        *(
+            np.asfortranarray(X),
+            forest.fitted_forest_.provenance.bags.native_options(),
+            0,
+            hard,
+            n_threads,
+        ),
         *((0, forest.forest_.n_trees), weights, forest.forest_.weight, sizes, step),
     )
     return sums / np.maximum(n_trees, 1)[:, None], n_trees
@@ -62,7 +68,7 @@ def test_pruned_trees_are_those_grown_with_larger_nodes(task, projection):
 
 def naive(forest, X, sizes, weights, hard):
     """Node by node: the first on a row's path whose share of the weight stands for few rows."""
-    flat, bags = forest.forest_, forest.fitted_forest_.bags
+    flat, bags = forest.forest_, forest.fitted_forest_.provenance.bags
     n_outputs = max(flat.n_classes, 1)
     sums, n_trees = np.zeros((len(sizes), len(X), n_outputs)), np.zeros(len(X))
     leaves = forest.apply(X)

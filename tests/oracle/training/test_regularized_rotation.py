@@ -121,7 +121,7 @@ def test_complexities_and_errors_are_those_of_the_micro_forests(task, weighted, 
     ensemble = KINDS[task](**(SMALL | parameters))
     ensemble.fit(X, y, sample_weight=weight if weighted else None)
     assert (ensemble.trees_per_rotation_ >= 4).all()
-    bags = ensemble.fitted_forest_.bags
+    bags = ensemble.fitted_forest_.provenance.bags
     leaves = ensemble.apply(X)
     for rotation in range(6):
         trees = range(4 * rotation, 4 * rotation + 4)
@@ -183,7 +183,7 @@ def test_identity_is_never_dropped():
 @TASKS
 def test_out_of_bag_score_is_that_of_the_finished_trees(task):
     ensemble = fit(task, n_estimators=60, oob_score=True)
-    bags = ensemble.fitted_forest_.bags
+    bags = ensemble.fitted_forest_.provenance.bags
     leaves, forest = ensemble.apply(X), ensemble.forest_
     row = 17
     out = [t for t in range(60) if bags.counts(t)[row] == 0]

@@ -34,7 +34,7 @@ FIRST = 20
 
 def naive_losses(forest, y, weight) -> np.ndarray:
     """Loss of every row, from the trees whose bags it is out of; NaN for the others."""
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     losses = np.full(N, np.nan)
     trees = [tree_predictions(forest, number) for number in range(forest.forest_.n_trees)]
     outside = [bags.counts(number) == 0 for number in range(len(trees))]

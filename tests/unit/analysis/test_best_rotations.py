@@ -28,7 +28,7 @@ def grow(estimator=ObliqueForestClassifier, projection=None, **parameters):
 def test_axes_are_the_features_and_those_of_the_most_important_rotations(n_rotations):
     forest = grow().fit(X, y)
     refit = refit_best_rotations(forest, X, y, n_rotations)
-    matrices = as_matrices(draw_rotations(forest.fitted_forest_.seed, 8, 4, 4), 4)
+    matrices = as_matrices(draw_rotations(forest.fitted_forest_.provenance.seed, 8, 4, 4), 4)
     share = importance(forest, "rotation").values[1:]
     best = 1 + np.argsort(share)[::-1][: n_rotations - 1]
     wanted = {tuple(axis) for number in (0, *best) for axis in matrices[number].T}

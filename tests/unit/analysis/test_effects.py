@@ -110,7 +110,7 @@ def test_out_of_bag_curves_are_means_over_trees_that_have_not_seen_the_row(regre
     effect = analysis.partial_dependence(
         forest, X, "a", grid_resolution=4, kind="individual", out_of_bag=True, y=y
     )
-    out = forest.fitted_forest_.bags.rows_out(15)
+    out = forest.fitted_forest_.provenance.bags.rows_out(15)
     for row in (0, 5, 11):
         alone = analysis.partial_dependence(
             forest, X[row : row + 1], "a", values=effect.grid[0], kind="both"

@@ -30,7 +30,7 @@ def slow_weights(forest, X, new, sample_weight, of_class=None):
     """One tree after another, one row after another, as the formula has it."""
     n, n_trees = len(X), forest.forest_.n_trees
     own, asked = forest.apply(X), forest.apply(new)
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     weights = np.zeros((len(new), n))
     for tree in range(n_trees):
         times = bags.counts(tree).astype(float)
@@ -140,7 +140,9 @@ def test_out_of_bag_weights_give_out_of_bag_predictions():
 def test_a_row_in_every_bag_has_no_out_of_bag_weights():
     forest = ObliqueForestRegressor(2, random_state=0).fit(X, Y)
     weights = forest_weights(forest, X, Y)
-    inside = np.all([forest.fitted_forest_.bags.counts(tree) > 0 for tree in range(2)], axis=0)
+    inside = np.all(
+        [forest.fitted_forest_.provenance.bags.counts(tree) > 0 for tree in range(2)], axis=0
+    )
     assert inside.any()
     np.testing.assert_array_equal(np.diff(weights.indptr) == 0, inside)
 
@@ -149,7 +151,7 @@ def test_weights_of_a_bag_whose_rows_weigh_nothing_come_from_all_rows_that_do():
     weight = np.zeros(N)
     weight[[3, 50]] = [1.0, 2.0]
     forest = ObliqueForestRegressor(60, random_state=0).fit(X, Y, sample_weight=weight)
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     assert any(bags.counts(tree)[[3, 50]].sum() == 0 for tree in range(60))
     weights = forest_weights(forest, X, Y, NEW, sample_weight=weight)
     np.testing.assert_allclose(weights @ Y, forest.predict(NEW), rtol=0, atol=1e-12)

@@ -125,7 +125,7 @@ def test_standard_error_of_trees_is_that_of_their_mean() -> None:
     X, y = classes()
     forest = small_classifier().fit(X, y)
     result = permutation_importance(forest, X, y, error_of="tree", n_repeats=1, random_state=1)
-    out = np.array([forest.fitted_forest_.bags.counts(t) == 0 for t in range(25)])
+    out = np.array([forest.fitted_forest_.provenance.bags.counts(t) == 0 for t in range(25)])
     seed = int(np.random.default_rng(1).integers(2**64, dtype=np.uint64))
     increases = []
     for t, rows in enumerate(out):

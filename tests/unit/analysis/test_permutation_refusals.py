@@ -35,7 +35,7 @@ def test_one_tree_has_no_standard_error_over_trees() -> None:
 def test_trees_that_have_seen_every_row_do_not_count(importance, error_of: str) -> None:
     X, y = np.arange(6.0).reshape(3, 2), np.array([0, 0, 1])
     forest = small_classifier().fit(X, y)
-    assert not forest.fitted_forest_.bags.rows_out(25).any(axis=0).all()
+    assert not forest.fitted_forest_.provenance.bags.rows_out(25).any(axis=0).all()
     result = importance(forest, X, y, error_of=error_of)
     assert np.isfinite([result.error, *result.values, *result.standard_error]).all()
 

@@ -291,7 +291,7 @@ def test_out_of_bag_figures_are_of_rows_that_the_tree_was_not_grown_on():
     X, y = load_diabetes(return_X_y=True, as_frame=True)
     forest = ObliqueForestRegressor(20, projection="axis", random_state=0).fit(X, y)
     found = rule_set(forest, X, y, n=3, out_of_bag=True)
-    out = forest.fitted_forest_.bags.rows_out(20)
+    out = forest.fitted_forest_.provenance.bags.rows_out(20)
     matches = np.asarray(found.matches(X))
     for number, rule in enumerate(found.rules):
         rows = matches[:, number] & out[:, rule.tree]

@@ -251,7 +251,7 @@ def test_top_rules_out_of_bag_are_evaluated_on_rows_that_their_tree_has_not_seen
     y = y if is_classifier else target
     forest = grown(table, y, projection="axis")
     found = top_rules(forest, table, y, n=3, out_of_bag=True)
-    out = forest.fitted_forest_.bags.rows_out(N_TREES)
+    out = forest.fitted_forest_.provenance.bags.rows_out(N_TREES)
     for place, rule in enumerate(found.rules):
         inside = Reader(table).holds(rule)
         assert found.n_rows[place] == inside.sum()

@@ -22,7 +22,7 @@ FEW = {"n_estimators": 40, "random_state": 2, "n_jobs": 1}
 
 def slow_variance(forest, answers):
     """The sums of the paper; `answers` of shape (n_trees, n_rows)."""
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     n_trees, n = len(answers), bags.n_rows
     counts = np.array([bags.counts(tree) for tree in range(n_trees)])
     variance = np.zeros(answers.shape[1])

@@ -395,7 +395,7 @@ def test_probabilities_of_rows_are_calibrated_as_those_of_predict_proba():
     X = Columns(tuple(map(str, data.feature_names)), tuple(data.data.T))
     model = bevel.ObliqueForestClassifier(100, random_state=0, n_jobs=1)
     model.fit(X.rows(np.arange(500)), data.target[:500])
-    assert model.fitted_forest_.power != 1.0
+    assert model.fitted_forest_.aggregation.power != 1.0
     new = X.rows(np.arange(500, 569))
     found = explain(model, new, data.target[500:], requested=[7])
     expected = model.predict_proba(new.rows(np.array([6])))[0]

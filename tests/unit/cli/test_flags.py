@@ -2,7 +2,7 @@
 
 import pytest
 
-from bevel.cli.output import as_flags
+from bevel.cli.flags import as_flags
 
 
 @pytest.mark.parametrize(

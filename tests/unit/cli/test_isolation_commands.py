@@ -12,7 +12,10 @@ from support.command_line import run
 
 import bevel
 from bevel import ObliqueIsolationForest
-from bevel.workflow.isolation import fit_isolation
+from bevel.report.fit import result_writer
+from bevel.workflow.fitting import fit_table
+from bevel.workflow.targets import NoColumn
+from bevel.workflow.tasks import Settings
 
 
 @pytest.fixture
@@ -29,13 +32,15 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_file_gives_the_forest_of_its_columns(table: Path) -> None:
-    found = fit_isolation(table, row_id=["serial"], parameters={"random_state": 0})
-    assert tuple(found.X.names) == ("a", "b", "c", "kind")
-    assert any("without any value" in note for note in found.notes)
-    assert found.most_unusual(1).tolist() == [41]
-    expected = ObliqueIsolationForest(random_state=0).fit(found.X)
-    np.testing.assert_array_equal(found.scores, expected.score_samples(found.X))
-    assert found.n_outliers == np.count_nonzero(expected.predict(found.X) == -1)
+    found = fit_table(table, NoColumn(), Settings(n_trees=0), {"row_id": ["serial"]})
+    rows = found.rows
+    assert tuple(rows.X.names) == ("a", "b", "c", "kind")
+    assert any("without any value" in note for note in rows.notes)
+    assert np.argmin(found.scores) == 41
+    expected = ObliqueIsolationForest(random_state=0).fit(rows.X)
+    np.testing.assert_array_equal(found.scores, expected.score_samples(rows.X))
+    told = result_writer(found).as_dict(found)
+    assert told["n_outliers"] == np.count_nonzero(expected.predict(rows.X) == -1)
 
 
 def test_command_names_the_unusual_rows_and_predictions_have_scores(table, tmp_path):

@@ -13,7 +13,13 @@ import bevel
 from bevel.analysis import importance, strength_and_correlation
 from bevel.datasets import weibull
 from bevel.workflow import explain
-from bevel.workflow.survival import fit_survival
+from bevel.workflow.fitting import fit_table
+from bevel.workflow.survival import concordance_estimate
+from bevel.workflow.targets import SurvivalColumns
+from bevel.workflow.tasks import Settings
+
+SMALL = Settings(n_trees=10)
+COLUMNS = SurvivalColumns("days", "died")
 
 
 @pytest.fixture
@@ -29,10 +35,10 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_file_gives_the_forest_of_its_columns(table: Path, tmp_path: Path) -> None:
-    found = fit_survival(table, "days", "died", parameters={"n_estimators": 10, "random_state": 0})
+    found = fit_table(table, COLUMNS, SMALL, {})
     assert tuple(found.rows.X.names) == tuple("abcde")
     assert 0.5 < found.scores.concordance < 1.0
-    assert found.target.event.sum() == weibull(120, 5, random_state=0)[1]["event"].sum()
+    assert found.rows.y.event.sum() == weibull(120, 5, random_state=0)[1]["event"].sum()
     found.model.save(tmp_path / "model.bevel")
     model = bevel.load(tmp_path / "model.bevel")
     assert np.array_equal(model.predict(found.rows.X), found.model.predict(found.rows.X))
@@ -45,15 +51,15 @@ def test_file_gives_the_forest_of_its_columns(table: Path, tmp_path: Path) -> No
 
 
 def test_explain_recognises_the_rows_of_the_fit(table: Path, tmp_path: Path) -> None:
-    found = fit_survival(table, "days", "died", parameters={"n_estimators": 10, "random_state": 0})
+    found = fit_table(table, COLUMNS, SMALL, {})
     explained = explain(found.model, table, time="days", event="died")
     assert explained.row_kind == "out-of-bag"
     assert explained.survival is not None
     assert explained.survival.scores is not None
     assert explained.survival.scores.concordance == found.scores.concordance
-    assert explained.scores["concordance"] == found.estimates["concordance"]
+    assert explained.scores["concordance"] == concordance_estimate(found.scores)
     assert [each.kind for each in explained.importances] == ["negation", "permutation"]
-    target = found.target
+    target = found.rows.y
     permuted = importance(found.model, "permutation", found.rows.X, target, random_state=0)
     assert np.array_equal(explained.importances[1].values, permuted.values)
     with pytest.raises(ValueError, match="got a survival forest"):
@@ -105,16 +111,15 @@ def test_out_of_bag_rows_leave_out_those_of_weight_zero(table: Path, tmp_path: P
     weighted = tmp_path / "weighted.csv"
     words = [f"{line},{k % 4}" for k, line in enumerate(lines[1:])]
     weighted.write_text("\n".join([f"{lines[0]},w", *words]))
-    given = {"parameters": {"n_estimators": 10, "random_state": 0}}
-    found = fit_survival(weighted, "days", "died", weights="w", **given)
+    found = fit_table(weighted, COLUMNS, SMALL, {"weights": "w"})
     assert found.scores.concordance == pytest.approx(found.model.oob_score_)
 
 
 def test_events_that_are_neither_seen_nor_not_are_refused(table: Path) -> None:
     with pytest.raises(ValueError, match="must be 1 and 0"):
-        fit_survival(table, "days", "a")
+        fit_table(table, SurvivalColumns("days", "a"), SMALL, {})
     with pytest.raises(ValueError, match="two columns"):
-        fit_survival(table, "days", "days")
+        fit_table(table, SurvivalColumns("days", "days"), SMALL, {})
 
 
 def test_command_prints_scores_and_writes_the_model(table: Path, tmp_path: Path) -> None:
@@ -163,10 +168,11 @@ def causes(table: Path, tmp_path: Path) -> Path:
 
 def test_late_entries_of_a_file_are_those_of_the_forest(causes: Path, tmp_path: Path) -> None:
     small = {"n_estimators": 10, "random_state": 0}
-    found = fit_survival(causes, "days", "died", entry="start", drop=["cause"], parameters=small)
-    assert found.target.entry is not None
+    columns_of_fit = SurvivalColumns("days", "died", "start")
+    found = fit_table(causes, columns_of_fit, SMALL, {"drop": ["cause"]})
+    assert found.rows.y.entry is not None
     columns = np.loadtxt(causes, delimiter=",", skiprows=1, usecols=(0, 1, 2, 3, 4, 5, 7))
-    event = found.target.event
+    event = found.rows.y.event
     expected = bevel.ObliqueSurvivalForest(**small).fit(
         columns[:, :5], (columns[:, 6], columns[:, 5], event)
     )

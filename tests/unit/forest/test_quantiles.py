@@ -140,7 +140,7 @@ def test_targets_of_pruned_trees_are_theirs():
         next(t for t in range(20) if np.array_equal(forest.apply(NEW)[:, t], leaves[:, p]))
         for p in range(4)
     ]
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     own = forest.apply(X)
     weights = np.zeros((len(NEW), N))
     for position, tree in enumerate(chosen):
@@ -195,7 +195,7 @@ def test_out_of_bag_quantiles_are_those_of_out_of_bag_weights(sample_weight):
 
 def test_quantiles_of_rows_in_every_bag_are_unknown():
     result = quantiles(fitted(n_estimators=1), X, Y)
-    inside = fitted(n_estimators=1).fitted_forest_.bags.counts(0) > 0
+    inside = fitted(n_estimators=1).fitted_forest_.provenance.bags.counts(0) > 0
     np.testing.assert_array_equal(np.isnan(result.values).all(axis=1), inside)
     assert np.isfinite(result.coverage).all()
     assert len(fan_chart(result).lines[-1].get_xdata()) == N - inside.sum()

@@ -10,16 +10,11 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from bevel import workflow
 from bevel.analysis.results import ErrorImportance
 from bevel.report.fit import fit_report, n_steps
-from bevel.report.headline import (
-    class_words,
-    feature_sentence,
-    interval,
-    probability_words,
-    quality_sentence,
-    score,
-)
+from bevel.report.headline import class_words, interval, probability_words, score
+from bevel.report.tasks import words_of as words_of_task
 from bevel.workflow.advice import AXIS, MODEL, Advice, Line, advise, points
 from bevel.workflow.scores import Estimate
+from bevel.workflow.tasks import CLASSIFICATION, REGRESSION
 
 COLUMNS = 6
 
@@ -130,7 +125,7 @@ def test_without_out_of_bag_rows_all_scores_are_cross_validated(tmp_path):
 )
 def test_verdict_follows_the_interval_as_it_is_printed(low, high, verdict):
     gain = Estimate((low + high) / 2.0, low, high)
-    advice = Advice([Line(MODEL, 0.05, gain), Line(AXIS, 0.06, None)], "classification", 100)
+    advice = Advice([Line(MODEL, 0.05, gain), Line(AXIS, 0.06, None)], CLASSIFICATION, 100)
     assert advice.verdict == verdict
     assert advice.sentence().startswith(f"Going oblique {verdict} on this data")
     assert f"{points(low)} to {points(high)} points" in advice.sentence()
@@ -160,7 +155,7 @@ def test_model_along_the_axes_is_compared_with_an_oblique_forest(classes):
 def test_words_on_an_error_follow_its_interval(low, high, words):
     y = np.array(["a"] * 6 + ["b"] * 4)
     scores = {"error": Estimate((low + high) / 2.0, low, high), "AUC": Estimate(0.8, 0.7, 0.9)}
-    sentence = quality_sentence(scores, "out-of-bag", y, "classification", "y")
+    sentence = words_of_task(CLASSIFICATION).quality(scores, "out-of-bag", y, "y")
     assert f", {words} predicting a (40.0 %)" in sentence
     assert ("order the rows" in sentence) == (words != "better than always")
 
@@ -172,20 +167,20 @@ def test_words_on_an_error_follow_its_interval(low, high, words):
 def test_words_on_a_regression_follow_its_interval(low, high, words):
     r2 = Estimate((low + high) / 2.0, low, high)
     scores = {"R²": r2, "mean absolute error": Estimate(1.0, 0.9, 1.1)}
-    sentence = quality_sentence(scores, "out-of-bag", np.arange(9.0), "regression", "y")
+    sentence = words_of_task(REGRESSION).quality(scores, "out-of-bag", np.arange(9.0), "y")
     assert f", {words} than always predicting the mean" in sentence
 
 
 def test_only_features_clear_of_zero_are_named():
     values, errors = np.array([0.01, 0.05, 0.03]), np.array([0.02, 0.01, 0.01])
     importance = ErrorImportance("permutation", ("a", "b", "c"), values, "", standard_error=errors)
-    sentence = feature_sentence(importance, "classification")
+    sentence = words_of_task(CLASSIFICATION).features(importance)
     assert "relies most on b and c: shuffling b raises the error by 5.0 points" in sentence
     barely = np.array([0.0199])  # the interval would be printed as "from 0.0"
     doubtful = ErrorImportance("permutation", ("a",), barely, "", standard_error=errors[1:2])
-    assert "2.0 points, just above chance" in feature_sentence(doubtful, "classification")
+    assert "2.0 points, just above chance" in words_of_task(CLASSIFICATION).features(doubtful)
     nothing = ErrorImportance("permutation", ("a",), values[:1], "", standard_error=errors[:1])
-    assert "relies on no single feature" in feature_sentence(nothing, "classification")
+    assert "relies on no single feature" in words_of_task(CLASSIFICATION).features(nothing)
 
 
 @pytest.mark.parametrize(

@@ -7,9 +7,9 @@ from datetime import datetime
 import numpy as np
 import pytest
 
+from bevel import workflow
 from bevel.tables.options import TableOptions
 from bevel.tables.table_file import open_table
-from bevel.workflow.predicting import predict_file
 from bevel.workflow.rows import read_labelled_rows
 
 
@@ -204,7 +204,7 @@ def test_parquet_without_a_reader_says_what_to_install(tmp_path, monkeypatch):
 def test_task_is_guessed_from_the_target(write):
     rows = "".join(f"{i},{i % 3},{i // 2 * 0.5},{'ab'[i % 2]}\n" for i in range(40))
     path = write("x,few,many,word\n" + rows)
-    tasks = {name: read_labelled_rows(path, name).task for name in ("few", "many", "word")}
+    tasks = {name: read_labelled_rows(path, name).task.name for name in ("few", "many", "word")}
     assert tasks == {"few": "classification", "many": "regression", "word": "classification"}
     assert read_labelled_rows(path, "few").y.dtype == np.int64
     assert read_labelled_rows(path, "few", task="regression").y.dtype == np.float64
@@ -272,21 +272,21 @@ def test_columns_are_found_by_name_in_any_order_and_others_are_noted(write):
     text = "x,w,z,y\n" + "".join(",".join(map(str, row)) + "\n" for row in rows)
     model = fitted_to(read_labelled_rows(write(text), "y"))
     shuffled = "w,more,z,y,x\n" + "".join(f"{w},9,{z},{y},{x}\n" for x, w, z, y in rows)
-    found = predict_file(model, write(shuffled, "other.csv"), proba=True)
+    found = workflow.predict(model, write(shuffled, "other.csv"), proba=True)
     assert found.values.tolist() == [row[-1] for row in rows]
     assert found.notes == ("Columns that the model does not use: 'more', 'y'.",)
     assert found.to_csv().splitlines()[0] == "prediction,proba_a,proba_b"
     with pytest.raises(ValueError, match="got none called 'w'"):
-        predict_file(model, write("x,z\n1,2\n", "less.csv"))
+        workflow.predict(model, write("x,z\n1,2\n", "less.csv"))
 
 
 def test_columns_are_read_as_in_fit_whatever_they_look_like(write):
     text = "x,w,y\n" + "".join(f"{i / 2},{'1u'[i % 2]},{'ab'[i % 2]}\n" for i in range(40))
     model = fitted_to(read_labelled_rows(write(text), "y"))
-    found = predict_file(model, write("x,w\n3,1\n2,1\n", "digits.csv"))
+    found = workflow.predict(model, write("x,w\n3,1\n2,1\n", "digits.csv"))
     assert found.values.tolist() == ["a", "a"]  # the label "1", not the number
     with pytest.raises(ValueError, match="'x' must hold numbers; got 'high' in row 1"):
-        predict_file(model, write("x,w\nhigh,u\n", "words.csv"))
+        workflow.predict(model, write("x,w\nhigh,u\n", "words.csv"))
 
 
 def test_empty_lines_above_the_header_do_not_count(write):

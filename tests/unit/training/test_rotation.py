@@ -38,7 +38,7 @@ def test_rotations_are_those_of_a_rotation_forest_of_the_same_seed():
     X, y = RNG.normal(size=(30, 3)), np.arange(30) % 2
     forest = ObliqueForestClassifier(2, projection=P.RandomRotation(), scale=None, n_jobs=1)
     forest.set_params(random_state=4).fit(X, y)
-    (_, second) = haar_rotations(2, 3, forest.fitted_forest_.seed)
+    (_, second) = haar_rotations(2, 3, forest.fitted_forest_.provenance.seed)
     kept = forest.forest_.rotation_weight[-9:].reshape(3, 3)  # of the last tree, in order of use
     np.testing.assert_array_equal(np.sort(kept, axis=0), np.sort(np.float32(second).T, axis=0))
 

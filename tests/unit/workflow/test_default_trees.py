@@ -5,12 +5,12 @@ from __future__ import annotations
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.workflow.fitting import default_trees
+from bevel.workflow.tasks import CLASSIFICATION, FOREST, REGRESSION
 
 
 @pytest.mark.parametrize(
     ("task", "kind"),
-    [("classification", ObliqueForestClassifier), ("regression", ObliqueForestRegressor)],
+    [(CLASSIFICATION, ObliqueForestClassifier), (REGRESSION, ObliqueForestRegressor)],
 )
 def test_trees_are_those_of_the_estimator(task, kind):
-    assert default_trees(task) == kind().n_estimators
+    assert task.default_trees(FOREST) == kind().n_estimators

@@ -10,9 +10,9 @@ from bevel.workflow.scores import (
     kappa_estimate,
     paired_share_estimate,
     regression_scores,
-    row_losses,
     share_estimate,
 )
+from bevel.workflow.tasks import CLASSIFICATION
 
 
 def test_wilson_interval_has_its_published_values():
@@ -145,5 +145,5 @@ def test_equal_pairs_leave_doubt():
 
 def test_rows_without_predictions_have_no_loss():
     shares = np.array([[0.9, 0.1], [np.nan, np.nan], [0.2, 0.8]])
-    loss = row_losses(np.array([0, 0, 0]), shares, "classification")
+    loss = CLASSIFICATION.row_losses(np.array([0, 0, 0]), shares)
     np.testing.assert_array_equal(loss, [0.0, np.nan, 1.0])

@@ -397,8 +397,7 @@ def out_of_bag_curve(forest: Any, X: Any, y: Any) -> OutOfBagCurve:
             sums[tree] += _losses(block)[known].sum()
             n_rows[tree] += np.count_nonzero(known)
     loss = np.where(n_rows > 0, sums / np.maximum(n_rows, 1), np.nan)
-    measure = "mean squared error" if analysed.classes is None else "error"
-    return OutOfBagCurve(np.arange(1, n_trees + 1), loss, n_rows, measure)
+    return OutOfBagCurve(np.arange(1, n_trees + 1), loss, n_rows, analysed.task.loss_name)
 
 
 def _losses(block: RowBlock) -> Floats:

@@ -72,7 +72,7 @@ def rows_of_nodes(
     """Rows of the bag in each node of a tree, and their weights."""
     indicator, first = forest.decision_path(data.X)
     weights = None if data.sample_weight is None else data.sample_weight.astype(float)
-    weight = forest.fitted_forest_.bags.counts(tree, weights).astype(float)
+    weight = forest.fitted_forest_.provenance.bags.counts(tree, weights).astype(float)
     weight = weight if weights is None else weight * weights
     dense = indicator.toarray()[:, first[tree] : first[tree + 1]].astype(bool)
     return [(np.flatnonzero(column & (weight > 0)), weight) for column in dense.T]

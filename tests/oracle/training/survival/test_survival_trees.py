@@ -60,7 +60,7 @@ def rows_of_nodes(
 ) -> list[tuple[np.ndarray, np.ndarray]]:
     """Rows of the bag in each node of a tree, and their weights."""
     indicator, first = forest.decision_path(data.X)
-    bags = forest.fitted_forest_.bags
+    bags = forest.fitted_forest_.provenance.bags
     weight = bags.counts(tree, data.sample_weight).astype(float)
     if data.sample_weight is not None:
         weight = weight * data.sample_weight

@@ -75,7 +75,7 @@ def test_tables_are_those_of_the_rows_of_each_node() -> None:
         1, projection=P.LDA("p"), max_depth=2, random_state=0, scale=None
     ).fit(X, y)
     flat = forest.forest_
-    drawn = forest.fitted_forest_.bags.counts(0)
+    drawn = forest.fitted_forest_.provenance.bags.counts(0)
     nodes, count = [(0, np.flatnonzero(drawn))], np.zeros(3)
     n_splits = 0
     while nodes:
