@@ -12,6 +12,7 @@ from bevel import _core, errors
 
 # What nanobind knows of callbacks, dictionaries, tuples and the like is less than the stub says.
 UNKNOWN = {"object", "Callable", "dict", "tuple", "list", "kwargs", "Sequence", "bytes"}
+WORDS = {"np", "npt", "NDArray", "Any", "bevel", "_core"}  # in the names of types
 
 
 def _stub() -> ast.Module:
@@ -119,5 +120,18 @@ def test_stub_has_the_types_of_each_parameter(function: ast.FunctionDef, native:
             known |= _types(next(other for other in same if other.arg == each.arg).annotation)
         if known & UNKNOWN:
             continue
-        stub = _types(each.annotation)
-        assert stub - {"np", "npt", "NDArray", "Any"} == known - {"bevel", "_core"}, each.arg
+        assert _types(each.annotation) - WORDS == known - WORDS, each.arg
+
+
+def test_stub_has_the_types_of_each_attribute() -> None:
+    for owner in _stub().body:
+        for each in owner.body if isinstance(owner, ast.ClassDef) else []:
+            if not isinstance(each, ast.AnnAssign) or not isinstance(each.target, ast.Name):
+                continue
+            native = getattr(getattr(_core, owner.name), each.target.id)
+            if not isinstance(native, property):
+                continue
+            (getter,) = _overloads(native.fget)
+            known = _types(getter.returns)
+            if not known & UNKNOWN:
+                assert _types(each.annotation) - WORDS == known - WORDS, each.target.id
