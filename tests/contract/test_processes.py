@@ -131,7 +131,8 @@ def test_interrupt_ends_a_long_pass_over_rows_out_of_the_bag_within_a_second():
             many = np.asfortranarray(rng.normal(size=(1_000_000, 4)), dtype=np.float32)
             threading.Timer(0.5, interrupt).start()
             options = fitted.provenance.bags.native_options()
-            fitted.packed_predictor.view.out_of_bag(many, options, 0, False, n_threads)
+            hard = fitted.aggregation.hard
+            fitted.packed_predictor.view.out_of_bag(many, options, 0, hard, n_threads)
         forest_fit.predict_out_of_bag = of_many_rows
         rng = np.random.default_rng(0)
         X = rng.normal(size=(500, 4)); y = rng.integers(0, 2, 500)
