@@ -527,7 +527,7 @@ def explain_report(name: str, data: str, found: Explanation, command: str) -> st
         Command that makes the page again.
     """
     sections = [PageSection("", _opening(data, found))]
-    sections += survival_sections(found.survival, found.row_kind, with_groups=False)
+    sections += survival_sections(found.survival, found.row_kind)
     if found.scores and found.survival is None:
         caption = _words(found).aggregation.rows_note or ROW_KINDS[found.row_kind]
         scores = scores_table(found.scores, BY[found.row_kind] or "value", caption)

@@ -524,7 +524,7 @@ class SurvivalWriter(ResultWriter):
         )
         return [
             PageSection("", _survival_opening(found)),
-            *survival_sections(found.survival, found.row_kind, with_groups=False),
+            *survival_sections(found.survival, found.row_kind),
             *explain_sections(found),
         ]
 

@@ -103,12 +103,10 @@ ROWS = {
 }
 
 
-def survival_sections(
-    found: SurvivalFindings | None, row_kind: str, *, with_groups: bool = True
-) -> list[PageSection]:
+def survival_sections(found: SurvivalFindings | None, row_kind: str) -> list[PageSection]:
     """Sections on scores, risk groups, curves and calibration; empty for other forests.
 
-    `with_groups`: whether the groups are drawn, which may be at the top of the page.
+    The groups are drawn at the top of the page.
     """
     if found is None:
         return []
@@ -120,11 +118,8 @@ def survival_sections(
     sections = []
     if found.scores is not None:
         sections.append(PageSection("How good is it?", _scores(found.scores, row_kind)))
-    drawn = [curves]
-    if found.groups is not None and with_groups:
-        drawn.insert(0, groups_picture(found.groups))
     words = "" if found.groups is None else _groups(found.groups)
-    sections.append(PageSection("Who is at risk?", figures(*drawn) + words))
+    sections.append(PageSection("Who is at risk?", figures(curves) + words))
     if found.calibrations:
         sections.append(PageSection("Are the probabilities right?", _calibration(found)))
     return sections
