@@ -16,7 +16,7 @@ import numpy.typing as npt
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Array, Float32s, Floats, Target
-from bevel.errors import NoOutOfBagError, wrong_type, wrong_value
+from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
 from bevel.estimators._base import TreeEstimator, encode_rows
 from bevel.estimators.boosting import ObliqueBoosting
 from bevel.estimators.forest import (
@@ -53,6 +53,7 @@ __all__ = [
     "check_flag",
     "check_out_of_bag",
     "check_place",
+    "column_of_class",
     "explains_sums",
     "forest_of",
     "measured",
@@ -114,6 +115,22 @@ def name_of_output(of_all: str, label: Any) -> str:
     if of_all == QUANTILES:
         return str(label)  # such as "quantile 0.9"
     return f"{'score' if of_all == SCORES else 'probability'} of {called(str(label))}"
+
+
+def column_of_class(classes: Array | None, label: Any) -> int:
+    """Position of a class among those of a classifier."""
+    if classes is None:
+        raise wrong_value(
+            "The class of an output",
+            "asked of a classifier",
+            label,
+            "These values have one output; use them as they are.",
+        )
+    found = np.flatnonzero(classes == label)
+    if len(found) != 1:
+        remedy = f"The classes are {join_names([str(c) for c in classes])}."
+        raise wrong_value("The class of an output", "one of the fit", label, remedy)
+    return int(found[0])
 
 
 def noun_of_outputs(of_all: str) -> str:

@@ -23,6 +23,7 @@ from bevel.analysis.analysed_forest import (
     PREDICTIONS,
     QUANTILES,
     AnalysedForest,
+    column_of_class,
     explains_sums,
     name_of_output,
     read_forest,
@@ -42,7 +43,6 @@ __all__ = [
     "ShapleyValues",
     "check_count",
     "check_limits",
-    "column_of_class",
     "draw_rows",
     "path_dependent_values",
     "read_background",
@@ -297,22 +297,6 @@ class ShapleyValues(PrintedResult):
         assert self.classes is not None
         nouns = "quantiles" if self.output_name == QUANTILES else "classes"
         return f"{len(self.classes)} {nouns}"
-
-
-def column_of_class(classes: npt.NDArray[Any] | None, label: Any) -> int:
-    """Position of a class among those of a classifier."""
-    if classes is None:
-        raise wrong_value(
-            "The class of an output",
-            "asked of a classifier's values",
-            label,
-            "These values have one output; use them as they are.",
-        )
-    found = np.flatnonzero(classes == label)
-    if len(found) != 1:
-        remedy = f"The classes are {join_names([str(c) for c in classes])}."
-        raise wrong_value("The class of an output", "one of the fit", label, remedy)
-    return int(found[0])
 
 
 # Shapley interaction values: the joint contribution of two features beyond their own.

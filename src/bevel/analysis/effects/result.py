@@ -10,9 +10,9 @@ import numpy.typing as npt
 from scipy import stats
 
 from bevel._types import Array, Floats
-from bevel.analysis.analysed_forest import PREDICTIONS, name_of_output
+from bevel.analysis.analysed_forest import PREDICTIONS, column_of_class, name_of_output
 from bevel.analysis.printing import PrintedResult, PrintedTable
-from bevel.errors import join_names, wrong_value
+from bevel.errors import wrong_value
 from bevel.extras import import_optional
 from bevel.text.predictions import called
 
@@ -79,14 +79,7 @@ class Effect(PrintedResult):
         label : object
             One of `classes`.
         """
-        if self.classes is None:
-            remedy = "This effect has one output; use it as it is."
-            raise wrong_value("The class of an output", "asked of a classifier", label, remedy)
-        found = np.flatnonzero(self.classes == label)
-        if len(found) != 1:
-            remedy = f"The classes are {join_names([str(c) for c in self.classes])}."
-            raise wrong_value("The class of an output", "one of the fit", label, remedy)
-        column = int(found[0])
+        column = column_of_class(self.classes, label)
 
         def pick(values: Floats | None) -> Floats | None:
             return None if values is None else values[..., column]
