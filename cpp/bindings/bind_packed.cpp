@@ -121,7 +121,7 @@ void bind_packed(nb::module_& m) {
   m.def(
       "raise_shares",
       [](nb::ndarray<double, nb::ndim<2>, nb::c_contig, nb::device::cpu> shares, int halves) {
-        require(halves >= 1 && halves <= kMostHalves, "[raise_shares] no such power");
+        require(halves >= 1 && halves <= kMaxHalves, "[raise_shares] no such power");
         raise_shares(shares.data(), shares.shape(0), shares.shape(1), halves);
       },
       nb::arg("shares").noconvert(), nb::arg("halves"));

@@ -59,5 +59,5 @@ void bind_scaler(nb::module_& m) {
            nb::arg("n_threads"), nb::arg("target").noconvert())
       .def("transform", &transform<double>, nb::arg("source").noconvert(), nb::arg("first_feature"),
            nb::arg("n_threads"), nb::arg("target").noconvert());
-  scaler.attr("MAX_STORED") = kLargestStored;
+  scaler.attr("MAX_STORED") = kMaxStored;
 }

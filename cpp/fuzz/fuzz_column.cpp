@@ -20,7 +20,7 @@ constexpr std::array kTypes = {"|i1", "<i2", "<i4", "<i8", "|u1",
 constexpr std::array kNumbers = {"constant.word", "packed.base", "packed.width", "filled.word"};
 constexpr std::array kParts = {"raw.values",   "packed.values", "codes.table",
                                "steps.starts", "filled.bitmap", "filled.counts"};
-constexpr size_t kMostRead = 1 << 16;
+constexpr size_t kMaxRead = 1 << 16;
 
 std::string chain(FuzzedDataProvider& data) {
   std::string text = data.PickValueInArray(kLinks);
@@ -65,7 +65,7 @@ void read(const bevel::Column& column, FuzzedDataProvider& places) {
     } catch (const bevel::FileFault&) {
     }
   }
-  if (column.size() <= kMostRead) compare(column, read_all(column));
+  if (column.size() <= kMaxRead) compare(column, read_all(column));
 }
 
 }  // namespace

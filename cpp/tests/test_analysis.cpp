@@ -8,7 +8,7 @@
 #include "bevel/analysis/leaf_sharing.h"
 #include "bevel/analysis/neighbours.h"
 #include "bevel/analysis/perturbation.h"
-#include "bevel/analysis/shapley/credit.h"
+#include "bevel/analysis/shapley/attribution.h"
 #include "bevel/analysis/shapley/shapley.h"
 #include "bevel/predict/packed_forest.h"
 #include "check.h"
@@ -42,7 +42,7 @@ TEST_CASE("a permutation holds every row once and depends on all it is drawn for
 }
 
 TEST_CASE("credit is cleared where it was touched") {
-  Credit credit(5, 2);
+  Attribution credit(5, 2);
   credit.touch(3)[1] += 2.0;
   credit.touch(1)[0] -= 1.0;
   credit.touch(3)[1] += 2.0;

@@ -192,7 +192,7 @@ TEST_CASE("edges ascend and lie between different values") {
 }
 
 TEST_CASE("the bin of a value is the number of edges below it") {
-  for (size_t n_edges = 0; n_edges <= kMostEdges; n_edges += 9) {
+  for (size_t n_edges = 0; n_edges <= kMaxEdges; n_edges += 9) {
     std::vector<float> edges(n_edges);
     for (size_t e = 0; e < n_edges; ++e) edges[e] = static_cast<float>(e);
     ValueBins bins;
@@ -219,7 +219,7 @@ TEST_CASE("draws of a row are Poisson or a share, and depend on its number alone
   double taken = 0.0, n = 40000.0;
   for (uint64_t row = 0; row < 40000; ++row) {
     const int32_t times = poisson(root, row);
-    CHECK(times == again(root, row) && times <= RowDraws::kMost);
+    CHECK(times == again(root, row) && times <= RowDraws::kMax);
     count[static_cast<size_t>(std::min(times, 3))] += 1.0;
     const int32_t once = share(root, row);
     CHECK(once == 0 || once == 1);

@@ -140,7 +140,7 @@ TEST_CASE("a rank scaler gives training values their ranks and others what lies 
 TEST_CASE("a scaler cuts numbers that are too large to be added up") {
   const Scaler scaler = Scaler::identity(1);
   const std::vector<double> shift{0.0}, span{1e-300};
-  CHECK_EQ(Scaler::linear(shift, span, false).apply(0, 1.0), static_cast<float>(kLargestStored));
+  CHECK_EQ(Scaler::linear(shift, span, false).apply(0, 1.0), static_cast<float>(kMaxStored));
   CHECK_EQ(scaler.apply(0, 12.5), 12.5f);
 }
 

@@ -323,8 +323,8 @@ std::vector<uint32_t> draw_donors(const Perturbation& perturbation, int n_thread
 
 // Rows that are processed together, for any number of threads.
 size_t rows_of_block(const PackedForest& forest, const Perturbation& perturbation, size_t width) {
-  constexpr size_t kMostSums = 1 << 22;
-  const size_t fit = kMostSums / std::max<size_t>(1, perturbation.n_variants() * width);
+  constexpr size_t kMaxSums = 1 << 22;
+  const size_t fit = kMaxSums / std::max<size_t>(1, perturbation.n_variants() * width);
   return std::clamp<size_t>(fit, 16, PerturbedBlock::good_size(perturbation, forest.layout));
 }
 

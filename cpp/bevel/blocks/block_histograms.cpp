@@ -14,7 +14,7 @@ namespace {
 // Two classes with small weights: rows and the weights of both classes in one number of 3 x 21
 // bits, which holds the sums of this many rows.
 constexpr size_t kPackedRows = size_t{1} << 16;
-constexpr int64_t kMostPackedWeight = 31;
+constexpr int64_t kMaxPackedWeight = 31;
 constexpr int kFieldBits = 21;
 constexpr uint64_t kField = (uint64_t{1} << kFieldBits) - 1;
 
@@ -81,7 +81,7 @@ class HistogramFiller {
     packed_.resize(node.sums.size());
     for (size_t i = 0; i < packed_.size(); ++i) {
       const RowSums& row = node.sums[i];
-      if (row.weight > kMostPackedWeight) return false;
+      if (row.weight > kMaxPackedWeight) return false;
       packed_[i] = 1 | static_cast<uint64_t>(row.weight) << (kFieldBits << row.value);
     }
     return true;

@@ -16,7 +16,7 @@ namespace bevel {
 // the row is in or out. The size of a bag is random and equals the requested one in expectation.
 class RowDraws {
  public:
-  static constexpr int32_t kMost = 15;  // draws of a row; more have a probability below 1e-13
+  static constexpr int32_t kMax = 15;  // draws of a row; more have a probability below 1e-13
 
   // Every row once.
   RowDraws() = default;
@@ -27,7 +27,7 @@ class RowDraws {
       return;
     }
     double term = exp_minus(rate), sum = 0.0;
-    for (int32_t k = 0; k < kMost; ++k) {
+    for (int32_t k = 0; k < kMax; ++k) {
       sum += term;
       bounds_.push_back(as_bound(sum));
       term *= rate / (k + 1);

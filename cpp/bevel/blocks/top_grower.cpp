@@ -68,7 +68,7 @@ uint64_t TopGrower::most_numbers_of(const Candidates& drawn) const {
   uint64_t n_cells = 1;
   for (size_t c = 0; c < drawn.size(); ++c) {
     const int32_t n_levels = sample_.levels[*drawn.indices(c)];
-    n_cells += n_levels > 0 ? static_cast<uint64_t>(n_levels) : kMostEdges + 2;
+    n_cells += n_levels > 0 ? static_cast<uint64_t>(n_levels) : kMaxEdges + 2;
   }
   return n_cells * grid_.cell_size();
 }
@@ -79,7 +79,7 @@ std::vector<float> TopGrower::edges_of(const TopNode& node, const Candidates& dr
   const std::span<const uint32_t> rows(node.sample_rows.data(),
                                        std::min(node.sample_rows.size(), kEdgeRows));
   std::vector<float> values = values_of_sample(sample_, drawn, c, rows);
-  return find_edges(values, kMostEdges);
+  return find_edges(values, kMaxEdges);
 }
 
 void TopGrower::add_bins(const Candidates& drawn, const std::vector<std::vector<float>>& edges,

@@ -9,7 +9,7 @@
 
 namespace bevel {
 
-constexpr size_t kMostEdges = 127;
+constexpr size_t kMaxEdges = 127;
 
 // Finds the bin of a value: the number of edges below it; NaN has the last bin.
 class ValueBins {

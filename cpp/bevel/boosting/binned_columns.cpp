@@ -13,7 +13,7 @@ namespace bevel {
 namespace {
 
 // Rows that are sorted to place the edges; bins of more rows would hardly differ.
-constexpr size_t kMostSorted = 32768;
+constexpr size_t kMaxSorted = 32768;
 
 float midpoint(float low, float high) {
   const auto middle = static_cast<float>((static_cast<double>(low) + high) * 0.5);
@@ -55,7 +55,7 @@ std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
 ColumnBins bin_numbers(const TableValues& table, size_t feature, std::span<const uint32_t> rows,
                        int max_bins) {
   ColumnBins bins;
-  const size_t n_sorted = std::min(rows.size(), kMostSorted);
+  const size_t n_sorted = std::min(rows.size(), kMaxSorted);
   std::vector<uint32_t> some(n_sorted);
   for (size_t i = 0; i < n_sorted; ++i) some[i] = rows[i * rows.size() / n_sorted];
   std::vector<float> sample(n_sorted);
@@ -87,14 +87,14 @@ ColumnBins bin_levels(const float* values, std::span<const uint32_t> rows, int32
   for (const uint32_t row : rows) ++count[static_cast<size_t>(values[row])];
   std::vector<int32_t> order(static_cast<size_t>(n_levels));
   std::iota(order.begin(), order.end(), 0);
-  if (n_levels > kMostBins)
+  if (n_levels > kMaxCodedBins)
     std::stable_sort(order.begin(), order.end(),
                      [&](int32_t a, int32_t b) { return count[a] > count[b]; });
   bins.level_code.resize(order.size());
   for (size_t i = 0; i < order.size(); ++i)
     bins.level_code[static_cast<size_t>(order[i])] =
-        static_cast<uint8_t>(std::min<size_t>(i, kMostBins - 1));
-  bins.n_bins = std::min(n_levels, kMostBins);
+        static_cast<uint8_t>(std::min<size_t>(i, kMaxCodedBins - 1));
+  bins.n_bins = std::min(n_levels, kMaxCodedBins);
   return bins;
 }
 
@@ -111,7 +111,7 @@ BinnedColumns::BinnedColumns(const DatasetView& data, const TableValues& table,
     : bins_(static_cast<size_t>(data.n_features)), codes_(room) {
   codes_.resize(data.n_rows, bins_.size());
   ThreadPool edges(n_threads, bins_.size(), [&](int, size_t feature) {
-    poll_cancellation(std::min(rows.size(), kMostSorted) * 16);
+    poll_cancellation(std::min(rows.size(), kMaxSorted) * 16);
     const int32_t n_levels = data.levels[feature];
     bins_[feature] = n_levels > 0 ? bin_levels(table.column(feature), rows, n_levels)
                                   : bin_numbers(table, feature, rows, max_bins);

@@ -229,7 +229,7 @@ class Booster {
       for (const uint32_t row : leaf.rows) weight += set_.target.weight(row) * factor(row);
       double step = best_step(leaf.rows, output);
       if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
-      const double value = std::clamp(boosting_.learning_rate * step, -kLargestStep, kLargestStep);
+      const double value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
       for (const uint32_t row : leaf.rows) raw[row] += value;

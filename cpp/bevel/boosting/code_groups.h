@@ -18,7 +18,7 @@ namespace bevel {
 
 constexpr size_t kGroupColumns = 16;
 constexpr size_t kCodes = 256;
-constexpr int kMostBins = 255;          // of a column; the code after its bins is that of NaN
+constexpr int kMaxCodedBins = 255;      // of a column; the code after its bins is that of NaN
 constexpr uint8_t kUnknownLevel = 255;  // of a nominal column, that no training row has
 
 class CodeGroups {

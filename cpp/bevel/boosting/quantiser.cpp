@@ -9,8 +9,8 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestHessian = 1e-280;  // of which the reciprocal is finite
-constexpr int kSumBits = 30;                 // rounding up adds at most one for each row
+constexpr double kMinHessian = 1e-280;  // of which the reciprocal is finite
+constexpr int kSumBits = 30;            // rounding up adds at most one for each row
 
 struct BlockSums {
   double gradient = 0.0, hessian = 0.0;  // of sizes
@@ -46,7 +46,7 @@ Quantised quantise(const std::vector<Gradient>& gradients, std::span<const uint3
     all.highest = std::max(all.highest, blocks[b].highest);
   }
   Quantised result;
-  result.equal_hessians = all.lowest == all.highest && all.highest > kSmallestHessian;
+  result.equal_hessians = all.lowest == all.highest && all.highest > kMinHessian;
   result.scales.gradient = grid_scale(all.gradient, kSumBits);
   result.scales.hessian =
       result.equal_hessians ? 1.0 / all.highest : grid_scale(all.hessian, kSumBits);

@@ -14,7 +14,7 @@ namespace {
 constexpr int kCodes = 256;
 constexpr size_t kLine = 64;
 // A smaller step has too few bits for the arithmetic of screening.
-constexpr float kSmallestStep = 1e-30f;
+constexpr float kMinStep = 1e-30f;
 
 struct Range {
   float low, high;
@@ -77,7 +77,7 @@ void ColumnCodes::code(const float* values, size_t n_rows, int32_t feature) {
   const double span = static_cast<double>(range.high) - range.low;
   scale.size = std::max(std::fabs(range.low), std::fabs(range.high));
   scale.step = static_cast<float>(span / kCodes);
-  if (!(scale.step >= kSmallestStep)) {  // one code for all
+  if (!(scale.step >= kMinStep)) {  // one code for all
     scale.step = static_cast<float>(span);
     std::fill_n(codes, n_rows, uint8_t{0});
     return;

@@ -115,11 +115,11 @@ Scaler::Kind Scaler::kind_of(size_t feature) const {
 template <class Source, class At>
 void Scaler::scale_bounded(Source values, size_t n, At at, float* target) const {
   if (kind_ == Kind::quantile)
-    scaling::quantile(values, n, at(low_), at(high_), at(span_), kLargestStored, target);
+    scaling::quantile(values, n, at(low_), at(high_), at(span_), kMaxStored, target);
   else if (clip_)
     scaling::linear_cut(values, n, at(low_), at(span_), target);
   else
-    scaling::linear(values, n, at(low_), at(span_), kLargestStored, target);
+    scaling::linear(values, n, at(low_), at(span_), kMaxStored, target);
 }
 
 template <class Number>
@@ -137,7 +137,7 @@ void Scaler::apply_column(size_t feature, const Number* source, ptrdiff_t stride
       const size_t first = start_[feature], n_knots = start_[feature + 1] - first;
       const bool complete = complete_[feature] != 0;
       const scaling::Ranks ranks{{&knots_[first], n_knots}, &ranks_[first], relative_, complete};
-      scaling::rank(values, n, ranks, kLargestStored, target);
+      scaling::rank(values, n, ranks, kMaxStored, target);
     } else {
       auto at = [&](const std::vector<double>& bounds) { return ConstantBound{bounds[feature]}; };
       scale_bounded(values, n, at, target);

@@ -11,7 +11,7 @@
 namespace bevel {
 
 // Sums of some ten thousand stored values stay finite in float32.
-constexpr double kLargestStored = 1e34;
+constexpr double kMaxStored = 1e34;
 
 // Destination of a scaled table, with any strides, in entries.
 struct ScaledTable {
@@ -21,7 +21,7 @@ struct ScaledTable {
 
 // The scaling of all columns of a table; immutable, so that threads may share it.
 //
-// A number is scaled in double, cut to kLargestStored in size and rounded to float; NaN stays NaN.
+// A number is scaled in double, cut to kMaxStored in size and rounded to float; NaN stays NaN.
 // All ways to apply it give the same bits. The caller has checked that numbers are finite or NaN.
 class Scaler {
  public:

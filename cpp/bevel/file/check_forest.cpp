@@ -16,8 +16,8 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kWorkOfNode = 16;       // rough work between polls for cancellation
-constexpr int32_t kMostLevels = 65'535;  // including missing
+constexpr size_t kWorkOfNode = 16;      // rough work between polls for cancellation
+constexpr int32_t kMaxLevels = 65'535;  // including missing
 // A gain of zero may be negative after rounding; relative to the largest numbers.
 constexpr double kGainSlack = 1e-6;
 
@@ -102,8 +102,8 @@ void Checker::check_table() const {
   check_length(forest_.levels.size(), p, "levels");
   check_length(forest_.medians.size(), p, "medians");
   for (const int32_t n : forest_.levels)
-    if (n < 0 || n > kMostLevels)
-      refuse("levels must be from 0 to " + std::to_string(kMostLevels) + "; got " +
+    if (n < 0 || n > kMaxLevels)
+      refuse("levels must be from 0 to " + std::to_string(kMaxLevels) + "; got " +
              std::to_string(n) + ".");
   for (const float median : forest_.medians)
     if (!std::isfinite(median)) refuse("medians must be finite.");

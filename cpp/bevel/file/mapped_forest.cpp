@@ -14,7 +14,7 @@ namespace bevel {
 namespace {
 
 constexpr size_t kWorkOfRead = 32;  // work of reading a packed number, for polls of cancellation
-constexpr size_t kMostOutputs = size_t{1} << 24;
+constexpr size_t kMaxOutputs = size_t{1} << 24;
 
 // Checks that a number from the file is in [least, end).
 size_t within(int64_t value, size_t least, size_t end, const char* what) {
@@ -50,21 +50,21 @@ MappedForest::MappedForest(const ForestColumns& columns, int32_t n_features, int
 }
 
 void MappedForest::read_tree_offset() {
-  constexpr size_t kMostNodes = std::numeric_limits<int32_t>::max();  // of a tree
+  constexpr size_t kMaxNodes = std::numeric_limits<int32_t>::max();  // of a tree
   const Column& column = *columns_.tree_offset;
   if (column.size() < 2) fault("A forest must have a tree.");
   tree_offset_.push_back(within(column.at(0), 0, 1, "The first tree_offset"));
   for (size_t i = 1; i < column.size(); ++i) {
     const size_t before = tree_offset_.back();
     tree_offset_.push_back(
-        within(column.at(i), before + 1, before + kMostNodes, "The next tree_offset"));
+        within(column.at(i), before + 1, before + kMaxNodes, "The next tree_offset"));
   }
 }
 
 void MappedForest::read_outputs() {
   const Column& column = *columns_.output_classes;
   const auto k = static_cast<size_t>(n_classes_);
-  if (column.size() > kMostOutputs) fault("A forest must have fewer outputs than 2^24.");
+  if (column.size() > kMaxOutputs) fault("A forest must have fewer outputs than 2^24.");
   size_t sum = 0;
   for (size_t i = 0; i < column.size(); ++i) {
     output_classes_.push_back(

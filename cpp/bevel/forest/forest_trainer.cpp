@@ -205,7 +205,7 @@ class Trainer {
     scales_.whole = weighting_.whole;
     if (!weighting_.whole) scales_.weight = grid_scale(draws * largest, 52);
     if (training_.times) {
-      const double size = largest * LogRankScoreCriterion::kLargestScore;
+      const double size = largest * LogRankScoreCriterion::kMaxScore;
       scales_.target = score_grid(draws, size);
     }
     if (!training_.output_classes.empty()) return set_outputs(draws * largest * scales_.weight);

@@ -27,7 +27,7 @@ void CanonicalCorrelation::factorise_rows() {
 }
 
 void CanonicalCorrelation::factorise_gram() {
-  constexpr double kSmallest = 1e-10;  // squared length, relative to the longest column
+  constexpr double kMin = 1e-10;  // squared length, relative to the longest column
   const size_t size = rows_.size, stride = rows_.stride;
   triangle_.resize(stride * stride);
   gram(rows_.matrix(), triangle_.data());
@@ -39,7 +39,7 @@ void CanonicalCorrelation::factorise_gram() {
     for (size_t j = rank_ + 1; j < size; ++j)
       if (r(j, j) > r(pivot, pivot)) pivot = j;
     longest = std::max(longest, r(pivot, pivot));
-    if (!(r(pivot, pivot) > kSmallest * longest)) return;
+    if (!(r(pivot, pivot) > kMin * longest)) return;
     poll_cancellation((size - rank_) * stride);
     bring_to_front(rank_, pivot);
     double* row = triangle_.data() + rank_ * stride;

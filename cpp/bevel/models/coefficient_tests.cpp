@@ -75,7 +75,7 @@ void LinearModel::p_values(double alpha, ModelDirections& out, std::vector<doubl
     if (!rows_.add_direction(coefficient, out)) continue;
     const size_t start = p.size();
     p.resize(start + sample_->m, 1.0);
-    if (!(freedom > kSmallestFreedom)) continue;
+    if (!(freedom > kMinFreedom)) continue;
     const double s = std::sqrt(residual_square(k, coefficient) / freedom);
     for (size_t j = 0; j < rows_.size; ++j) {
       const double error = s * std::sqrt(variance_[j]);

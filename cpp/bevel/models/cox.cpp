@@ -9,8 +9,8 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestCoxAlpha = 1e-10;  // relative to the total weight
-constexpr double kLargestCoxMove = 2.0;      // of a row's x b in one step after the first
+constexpr double kMinCoxAlpha = 1e-10;  // relative to the total weight
+constexpr double kMaxCoxMove = 2.0;     // of a row's x b in one step after the first
 constexpr double kCoxConverged = 1e-6;
 
 }  // namespace
@@ -102,7 +102,7 @@ void CoxModel::directions(const NodeSample& sample, double alpha, size_t n_steps
   b_.assign(stride, 0.0);
   risk_.assign(sample.n, 1.0);
   order_late_rows(sample);
-  alpha = std::max(alpha, kSmallestCoxAlpha * rows_.total_weight);
+  alpha = std::max(alpha, kMinCoxAlpha * rows_.total_weight);
   for (size_t step = 0; step < n_steps; ++step) {
     if (!differentiate(sample)) return;
     add_penalty(alpha);
@@ -113,7 +113,7 @@ void CoxModel::directions(const NodeSample& sample, double alpha, size_t n_steps
       const double* z = rows_.z.data() + i * stride;
       largest = std::max(largest, std::fabs(dot(z, gradient_.data(), size)) / rows_.root_weight[i]);
     }
-    const double share = largest > kLargestCoxMove ? kLargestCoxMove / largest : 1.0;
+    const double share = largest > kMaxCoxMove ? kMaxCoxMove / largest : 1.0;
     for (size_t j = 0; j < size; ++j) b_[j] += share * gradient_[j];
     if (step + 1 == n_steps || largest < kCoxConverged) break;
     for (size_t i = 0; i < sample.n; ++i)

@@ -8,11 +8,10 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestRidgeAlpha = 1e-14;  // relative to the trace of the Gram matrix
-constexpr double kSmallestEigenvalue =
-    1e-13;                                   // for lda: squared rounding error of float32 is below
-constexpr double kSmallestResidual = 1e-10;  // relative to the responses' total square, for gcv
-constexpr double kSmallestScore = 1e-10;     // squared correlation relative to the largest
+constexpr double kMinRidgeAlpha = 1e-14;  // relative to the trace of the Gram matrix
+constexpr double kMinEigenvalue = 1e-13;  // for lda: squared rounding error of float32 is below
+constexpr double kMinResidual = 1e-10;    // relative to the responses' total square, for gcv
+constexpr double kMinScore = 1e-10;       // squared correlation relative to the largest
 
 using Index = Eigen::Index;
 
@@ -80,8 +79,8 @@ void LinearModel::choose_shifts(std::span<const double> alphas) {
   tridiagonal_.shift(column_, shifts_);
 }
 
-double LinearModel::smallest_alpha() const { return kSmallestRidgeAlpha * trace_; }
-double LinearModel::smallest_eigenvalue() const { return kSmallestEigenvalue * trace_; }
+double LinearModel::smallest_alpha() const { return kMinRidgeAlpha * trace_; }
+double LinearModel::smallest_eigenvalue() const { return kMinEigenvalue * trace_; }
 
 // Standardised coefficients of a solution on the factorised side.
 const double* LinearModel::coefficients(const double* column) {
@@ -191,7 +190,7 @@ void LinearModel::solve_classes_by_rows(size_t lane) {
   const double alpha = shifts_.alpha[lane];
   auto fit_square = [&](size_t k) { return 1.0 - alpha * values[static_cast<Index>(k)]; };
   n_solutions_ = 0;
-  while (n_solutions_ + 1 < n_present && fit_square(n_solutions_) > kSmallestScore * fit_square(0))
+  while (n_solutions_ + 1 < n_present && fit_square(n_solutions_) > kMinScore * fit_square(0))
     ++n_solutions_;
   score_.resize(n_solutions_ * width);
   column_.resize(side);
@@ -308,8 +307,7 @@ size_t LinearModel::gcv(std::span<const double> alphas, std::vector<double>& sco
     if (by_rows_) {  // numerator and denominator both divided by alpha^2
       score[a] = n * squares[a] / (trace[a] * trace[a]);
     } else {
-      const double residual =
-          std::max(total - along[a] - alpha * squares[a], kSmallestResidual * total);
+      const double residual = std::max(total - along[a] - alpha * squares[a], kMinResidual * total);
       const double freedom = n - 1.0 - static_cast<double>(side) + alpha * trace[a];
       score[a] = n * residual / (freedom * freedom);
     }

@@ -74,7 +74,7 @@ class LinearModel {
   double standard_variances(double alpha);
   double residual_square(size_t k, const double* coefficient);
 
-  static constexpr double kSmallestFreedom = 1e-6;
+  static constexpr double kMinFreedom = 1e-6;
 
   const NodeSample* sample_ = nullptr;
   uint64_t rows_number_ = 0;  // of the last sample

@@ -15,10 +15,10 @@ namespace {
 // Self-concordant analysis for logistic regression). A longer step is taken when it does not climb
 // on the far side of the minimum along it.
 constexpr double kSafeMove = 1.5;
-constexpr double kLargestLogisticMove = 48.0;  // 1.5 * 2^5: at most five halvings
-constexpr double kLargestClimb = 0.1;          // relative to the descent at the start of the step
+constexpr double kMaxLogisticMove = 48.0;  // 1.5 * 2^5: at most five halvings
+constexpr double kMaxClimb = 0.1;          // relative to the descent at the start of the step
 constexpr double kLogisticConverged = 1e-6;
-constexpr double kSmallestLogisticAlpha = 1e-10;  // relative to the total weight
+constexpr double kMinLogisticAlpha = 1e-10;  // relative to the total weight
 
 double sigmoid(double x) {
   const double e = fixed_exp(-std::fabs(x));
@@ -103,9 +103,8 @@ double LogisticModel::newton_step(double alpha) {
     move_[i] *= inverse_root_weight_[i];
     largest = std::max(largest, std::fabs(move_[i]));
   }
-  double share = largest > kLargestLogisticMove ? kLargestLogisticMove / largest : 1.0;
-  while (try_step(share, alpha) > kLargestClimb * descent && share * largest > kSafeMove)
-    share *= 0.5;
+  double share = largest > kMaxLogisticMove ? kMaxLogisticMove / largest : 1.0;
+  while (try_step(share, alpha) > kMaxClimb * descent && share * largest > kSafeMove) share *= 0.5;
   for (size_t j = 0; j < size; ++j) coefficient_[j] -= share * step_[j];
   for (size_t i = 0; i < n; ++i) linear_[i] -= share * move_[i];
   return largest;
@@ -154,7 +153,7 @@ void LogisticModel::directions(const NodeSample& sample, double alpha, size_t n_
   for (auto* buffer : {&inverse_root_weight_, &indicator_, &residual_, &move_}) buffer->resize(n);
   for (size_t i = 0; i < n; ++i)
     inverse_root_weight_[i] = rows_.root_weight[i] > 0.0 ? 1.0 / rows_.root_weight[i] : 0.0;
-  alpha = std::max(alpha, kSmallestLogisticAlpha * rows_.total_weight);
+  alpha = std::max(alpha, kMinLogisticAlpha * rows_.total_weight);
   const int32_t first = sample.n_classes == 2 ? 1 : 0;
   for (int32_t k = first; k < sample.n_classes; ++k) {
     if (!fit_class(sample, k, alpha, n_steps)) continue;

@@ -7,7 +7,7 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallestSquare = 1e-20;  // of what remains to explain, relative to the start
+constexpr double kMinSquare = 1e-20;  // of what remains to explain, relative to the start
 
 }  // namespace
 
@@ -49,7 +49,7 @@ void PartialLeastSquares::directions(const NodeSample& sample, size_t n_componen
   for (size_t k = 0; k < n_components; ++k) {
     poll_cancellation(rows_.n * rows_.stride);
     const double left = dot(cross_.data(), cross_.data(), rows_.size * responses_.stride());
-    if (!(left > kSmallestSquare * start) || !leading_weights()) return;
+    if (!(left > kMinSquare * start) || !leading_weights()) return;
     // r = w minus its share in the components before, so that t = X r without deflating X.
     double* r = rotation_.data() + k * rows_.stride;
     double* p = loading_.data() + k * rows_.stride;

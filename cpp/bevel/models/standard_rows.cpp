@@ -10,7 +10,7 @@ namespace bevel {
 namespace {
 
 constexpr size_t kManyRows = 4096;  // fewer rows need no polls for cancellation
-constexpr double kSmallestSpread = 1.0 / (1 << 23);
+constexpr double kMinSpread = 1.0 / (1 << 23);
 
 // out[j] = sum of w[i] (x[i][j] - mean[j])^2
 BEVEL_WIDE_LOOP void squares_block(const NodeSample& sample, const double* mean, double* out,
@@ -96,7 +96,7 @@ void StandardRows::standardise(const NodeSample& sample, bool same_rows) {
   }
   for (size_t j = 0; j < n_features; ++j) {
     const double deviation = std::sqrt(factor_[j] / total_weight);
-    if (!(deviation > kSmallestSpread * std::fabs(mean_[j]))) continue;
+    if (!(deviation > kMinSpread * std::fabs(mean_[j]))) continue;
     features.push_back(j);
     sd.push_back(deviation);
     factor_[j] = 1.0 / deviation;

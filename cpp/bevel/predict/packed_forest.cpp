@@ -14,8 +14,8 @@
 namespace bevel {
 namespace {
 
-constexpr size_t kWorkOfNode = 16;             // rough work between polls for cancellation
-constexpr int32_t kMostSmallPlaces = 1 << 16;  // numbers of 16 bits
+constexpr size_t kWorkOfNode = 16;            // rough work between polls for cancellation
+constexpr int32_t kMaxSmallPlaces = 1 << 16;  // numbers of 16 bits
 
 // The direction of a split, or its set of levels.
 struct SplitView {
@@ -100,7 +100,7 @@ class Packer {
         if (!is_leaf(static_cast<size_t>(node)))
           most = std::max(most, reach_of(view_split(forest_, static_cast<size_t>(node)), reach));
     }
-    packed_.largest_safe = static_cast<float>(kLargestSum / most);
+    packed_.largest_safe = static_cast<float>(kMaxSum / most);
   }
 
   double reach_of(const SplitView& split, const std::vector<double>& of_axes) const {
@@ -142,7 +142,7 @@ class Packer {
     } else {
       if constexpr (std::is_same_v<Node, SignsNode>)
         if (!split.has_signs_only()) return false;
-      return n <= Node::kMost && 2 * packed_.layout.n_positive() <= kMostSmallPlaces;
+      return n <= Node::kMax && 2 * packed_.layout.n_positive() <= kMaxSmallPlaces;
     }
   }
 
@@ -209,7 +209,7 @@ class Packer {
 
   void fill(SignsNode& node, const SplitView& split) const {
     node.size = static_cast<uint16_t>(split.index.size());
-    for (size_t k = 0; k < SignsNode::kMost; ++k) {
+    for (size_t k = 0; k < SignsNode::kMax; ++k) {
       int32_t at = packed_.layout.zero();
       if (k < split.index.size()) {
         at = place(split.index[k]);
@@ -221,7 +221,7 @@ class Packer {
 
   void fill(WeightsNode& node, const SplitView& split) const {
     node.size = static_cast<uint16_t>(split.index.size());
-    for (size_t k = 0; k < WeightsNode::kMost; ++k) {
+    for (size_t k = 0; k < WeightsNode::kMax; ++k) {
       const bool used = k < split.index.size();
       node.place[k] = static_cast<uint16_t>(used ? place(split.index[k]) : packed_.layout.zero());
       node.weight[k] = used ? split.weight[k] : 0.0f;
@@ -248,8 +248,8 @@ class Packer {
       packed_.general_weight.insert(packed_.general_weight.end(), split.weight.begin(),
                                     split.weight.end());
     }
-    constexpr size_t kMostEntries = std::numeric_limits<uint32_t>::max();
-    require(packed_.general_place.size() <= kMostEntries && packed_.bits.size() <= kMostEntries &&
+    constexpr size_t kMaxEntries = std::numeric_limits<uint32_t>::max();
+    require(packed_.general_place.size() <= kMaxEntries && packed_.bits.size() <= kMaxEntries &&
                 packed_.general.size() < AxisNode::kGeneral,
             "[PackedForest] more coefficients than 32 bits count; predict with fewer trees");
     packed_.general.push_back(general);

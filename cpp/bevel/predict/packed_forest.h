@@ -50,23 +50,23 @@ struct AxisNode {
 // The size of a node whose first two indices are the number of a general split.
 constexpr uint16_t kGeneralSize = 0xffff;
 
-// A split on a sum of at most kMost values of the row; subtraction adds the negative value.
+// A split on a sum of at most kMax values of the row; subtraction adds the negative value.
 struct SignsNode {
-  static constexpr int kMost = 9, kAlways = 6;  // the first kAlways are always read; more are rare
+  static constexpr int kMax = 9, kAlways = 6;  // the first kAlways are always read; more are rare
   float threshold;
   Child child[2];
   uint16_t size;  // number of values, or kGeneralSize
-  uint16_t place[kMost];
+  uint16_t place[kMax];
 };
 
-// A split on at most kMost weighted values of the row.
+// A split on at most kMax weighted values of the row.
 struct WeightsNode {
-  static constexpr int kMost = 3;
+  static constexpr int kMax = 3;
   float threshold;
   Child child[2];
   uint16_t size;
-  uint16_t place[kMost];
-  float weight[kMost];
+  uint16_t place[kMax];
+  float weight[kMax];
 };
 
 static_assert(sizeof(AxisNode) == 16 && sizeof(SignsNode) == 32 && sizeof(WeightsNode) == 32);

@@ -14,7 +14,7 @@ namespace {
 
 // Bytes of a block of rows, which shares the second-level cache with the current tree.
 constexpr size_t kBlockBytes = 256 * 1024;
-constexpr size_t kLeastRows = 16, kMostRows = 4096;
+constexpr size_t kLeastRows = 16, kMaxRows = 4096;
 // Bytes of the sums of a block, of which every thread has one: many classes make blocks smaller.
 constexpr size_t kSumsBytes = 4 * 1024 * 1024;
 // Below this many walks a thread costs more to start than it saves.
@@ -202,7 +202,7 @@ std::vector<int32_t> all_rows(size_t n) {
 // most_rows: of a block.
 template <class Work>
 void over_blocks(const PackedForest& forest, size_t n_rows, int n_threads, Work work,
-                 size_t most_rows = kMostRows) {
+                 size_t most_rows = kMaxRows) {
   const size_t row_bytes = static_cast<size_t>(forest.layout.width()) * sizeof(float);
   const size_t least_rows = std::min(kLeastRows, most_rows);
   size_t n_block = std::clamp(kBlockBytes / row_bytes, least_rows, most_rows);
@@ -286,7 +286,7 @@ void predict_classes(const PackedForest& forest, const RowSource& rows, const Vo
           static_cast<int32_t>(std::max_element(own, own + static_cast<int64_t>(k)) - own);
     }
   };
-  const size_t most_rows = std::clamp<size_t>(kSumsBytes / sizeof(double) / k, 1, kMostRows);
+  const size_t most_rows = std::clamp<size_t>(kSumsBytes / sizeof(double) / k, 1, kMaxRows);
   over_blocks(forest, rows.n_rows(), n_threads, predict_block, most_rows);
 }
 

@@ -217,7 +217,7 @@ class PackedWalk {
   Child step(const WeightsNode& node, Row row) const {
     const int size = node.size;
     float value = node.weight[0] * read(node.place[0], row, size);
-    for (int k = 1; k < WeightsNode::kMost; ++k)
+    for (int k = 1; k < WeightsNode::kMax; ++k)
       value += node.weight[k] * read(node.place[k], row, size);
     return choose(node, value);
   }
@@ -234,7 +234,7 @@ class PackedWalk {
 
   Child long_step(const SignsNode& node, Row row) const {
     float value = read(node.place[0], row, node.size);
-    for (int k = 1; k < SignsNode::kMost; ++k) value += read(node.place[k], row, node.size);
+    for (int k = 1; k < SignsNode::kMax; ++k) value += read(node.place[k], row, node.size);
     return choose(node, value);
   }
 

@@ -13,12 +13,12 @@ namespace bevel {
 // for cancellation tree by tree, which bounds the rows of a block.
 template <class Work>
 void parallel_rows(size_t n_trees, size_t n_rows, int n_threads, Work work) {
-  constexpr size_t kBlockRows = 256, kMostRows = 4096;
+  constexpr size_t kBlockRows = 256, kMaxRows = 4096;
   constexpr size_t kRowsTimesTrees = 20000;
   if (n_threads <= 1 || n_rows * n_trees < kRowsTimesTrees) {
     const PlainArithmetic arithmetic;
-    for (size_t first = 0; first < n_rows; first += kMostRows)
-      work(first, std::min(n_rows, first + kMostRows));
+    for (size_t first = 0; first < n_rows; first += kMaxRows)
+      work(first, std::min(n_rows, first + kMaxRows));
     return;
   }
   const size_t n_blocks = (n_rows + kBlockRows - 1) / kBlockRows;

@@ -40,7 +40,7 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
   // Scaled numbers are added up; in most forests sums of any of them are finite.
   const double safe =
       scaler.is_identity() ? forest.largest_safe : double{std::numeric_limits<Number>::max()};
-  const bool looks_again = !scaler.is_identity() && forest.largest_safe < kLargestStored;
+  const bool looks_again = !scaler.is_identity() && forest.largest_safe < kMaxStored;
   for (size_t i = first; i < last; ++i) block.is_plain &= check_row(table, i, limit, safe);
   if constexpr (std::is_same_v<Number, float>) {
     const bool as_it_is = scaler.is_identity() && table.column_stride == 1 && table.row_stride >= 0;

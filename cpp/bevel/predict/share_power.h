@@ -6,7 +6,7 @@
 
 namespace bevel {
 
-constexpr int kMostHalves = 16;  // of a power of 8
+constexpr int kMaxHalves = 16;  // of a power of 8
 
 // x^(halves / 2) by products and a square root, which IEEE 754 rounds identically on all machines.
 inline double half_power(double x, int halves) {

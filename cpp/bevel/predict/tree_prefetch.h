@@ -27,13 +27,13 @@ class TreePrefetch {
  private:
   static constexpr size_t kLine = 64;
   // Larger trees would evict the current one.
-  static constexpr size_t kMostBytes = 1024 * 1024;
+  static constexpr size_t kMaxBytes = 1024 * 1024;
   // A few rows visit so little of a tree that sweeping it costs more.
-  static constexpr size_t kMostLinesPerWalk = 16;
+  static constexpr size_t kMaxLinesPerWalk = 16;
 
   TreePrefetch(const char* first, size_t n_bytes, size_t n_walks) {
     const size_t n_lines = (n_bytes + kLine - 1) / kLine;
-    if (n_bytes == 0 || n_bytes > kMostBytes || n_lines > n_walks * kMostLinesPerWalk) return;
+    if (n_bytes == 0 || n_bytes > kMaxBytes || n_lines > n_walks * kMaxLinesPerWalk) return;
     next_ = first;
     n_left_ = n_bytes;
     step_ = (n_lines + n_walks - 1) / n_walks * kLine;

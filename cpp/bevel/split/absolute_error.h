@@ -54,7 +54,7 @@ class RunningMedian {
       below_ += change;
       sum_below_ += value;
     }
-    settle();
+    move_to_median();
   }
   int64_t weight() const { return total_; }
   size_t median() const { return at_; }  // its rank
@@ -73,7 +73,7 @@ class RunningMedian {
   };
 
   // At most half of the weight is below the median, and at most half above.
-  void settle() {
+  void move_to_median() {
     while (2 * below_ > total_) {
       const Block* block = at_ % kBlock == 0 ? &blocks_[at_ / kBlock - 1] : nullptr;
       if (block && 2 * (below_ - block->weight) > total_) {

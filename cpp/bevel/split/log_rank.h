@@ -230,7 +230,7 @@ class LogRankScoreCriterion : public SurvivalNode, public WideCriterion {
  public:
   // A score is at most 1, and at least -23 where H is of up to 2^31 rows that are seen from the
   // start. With late entries it is unbounded, and clipped.
-  static constexpr double kLargestScore = 32.0;
+  static constexpr double kMaxScore = 32.0;
 
   // Grids of weights and of weights times scores; whole: the weights are whole numbers.
   LogRankScoreCriterion(double weight_scale, double score_scale, bool whole)
@@ -244,7 +244,7 @@ class LogRankScoreCriterion : public SurvivalNode, public WideCriterion {
     scores_.resize(n);
     squares_ = 0.0;
     for (size_t i = 0; i < n; ++i) {
-      const double score = std::max(sets_.score(rows, i), -kLargestScore);
+      const double score = std::max(sets_.score(rows, i), -kMaxScore);
       const double weight = rows[i].weight;
       squares_ += weight * (score * score);
       if (whole_) {

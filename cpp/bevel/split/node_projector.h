@@ -120,10 +120,10 @@ class NodeProjector {
 
   template <class Column>
   Prefetch prefetch(size_t candidate, Column column) {
-    constexpr size_t kMostBytes = size_t{1} << 18;  // more would not stay in the cache
+    constexpr size_t kMaxBytes = size_t{1} << 18;  // more would not stay in the cache
     const int n = candidates_->n_nonzeros(candidate);
     const size_t bytes = span_ * sizeof(*column(0));
-    if (!node_->exceeds_cache || span_ == 0 || static_cast<size_t>(n) * bytes > kMostBytes)
+    if (!node_->exceeds_cache || span_ == 0 || static_cast<size_t>(n) * bytes > kMaxBytes)
       return {};
     runs_.resize(static_cast<size_t>(n));
     for (int k = 0; k < n; ++k)

@@ -50,7 +50,7 @@ bool ProjectionBound::may_overflow(const Candidates& candidates, size_t first, s
   const size_t begin = candidates.offset[first];
   const size_t n = candidates.offset[last] - begin;
   const double weight = largest_size_of(candidates.weight.data() + begin, n);
-  return !(weight * static_cast<double>(n) * largest_value_ < kLargestSum);
+  return !(weight * static_cast<double>(n) * largest_value_ < kMaxSum);
 }
 
 }  // namespace bevel

@@ -15,10 +15,10 @@ constexpr size_t kWorkOfJob = 1 << 14;
 }  // namespace
 
 int useful_threads(int n_requested, size_t n_parts) {
-  constexpr size_t kMostPerCore = 4;
+  constexpr size_t kMaxPerCore = 4;
   const size_t n_cores = std::max(1u, std::thread::hardware_concurrency());
   const auto n = static_cast<size_t>(std::max(1, n_requested));
-  return static_cast<int>(std::max<size_t>(1, std::min({n, n_parts, n_cores * kMostPerCore})));
+  return static_cast<int>(std::max<size_t>(1, std::min({n, n_parts, n_cores * kMaxPerCore})));
 }
 
 void ThreadPool::run(const Progress& progress) {

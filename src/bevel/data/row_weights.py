@@ -21,10 +21,10 @@ from bevel.errors import join_names, wrong_type, wrong_value
 
 __all__ = [
     "MAX_WEIGHT",
+    "bounded_weights",
     "check_class_weight",
     "mean_and_noise",
     "read_weights",
-    "settle_weights",
     "weighted_mean",
     "weights_of_classes",
 ]
@@ -58,7 +58,7 @@ def read_weights(
     of_class = _read_class_weight(class_weight, labels)
     if weights is None:
         return of_class
-    return settle_weights(weights * of_class, "sample_weight times class_weight")
+    return bounded_weights(weights * of_class, "sample_weight times class_weight")
 
 
 def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
@@ -78,7 +78,7 @@ def _read_sample_weight(sample_weight: Any, n_rows: int) -> Floats:
         raise wrong_value("sample_weight", required, largest, "Rescale the weights.") from None
     except (TypeError, ValueError):
         raise wrong_type("sample_weight", required, values.tolist(), remedy) from None
-    return settle_weights(weights, "sample_weight")
+    return bounded_weights(weights, "sample_weight")
 
 
 def _read_class_weight(class_weight: Any, labels: npt.NDArray[Any]) -> Floats:
@@ -86,7 +86,7 @@ def _read_class_weight(class_weight: Any, labels: npt.NDArray[Any]) -> Floats:
     if isinstance(class_weight, Mapping):
         check_class_weight(class_weight, set(np.unique(labels).tolist()))
         class_weight = {label: float(weight) for label, weight in class_weight.items()}
-    return settle_weights(compute_sample_weight(class_weight, labels), "class_weight")
+    return bounded_weights(compute_sample_weight(class_weight, labels), "class_weight")
 
 
 def check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> None:
@@ -112,7 +112,7 @@ def check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> No
         )
 
 
-def settle_weights(weights: Floats, name: str) -> Floats:
+def bounded_weights(weights: Floats, name: str) -> Floats:
     """Bring weights into the range in which all sums are finite; raises if that is impossible."""
     wrong = np.flatnonzero(~((weights >= 0.0) & np.isfinite(weights)))
     if len(wrong):

@@ -47,7 +47,7 @@ def write_whole(path: str | os.PathLike[str], pieces: Iterable[bytes | memoryvie
     except BaseException:
         new.unlink(missing_ok=True)
         raise
-    _settle(target.parent)
+    _flush_folder(target.parent)
 
 
 _BINARY = getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
@@ -72,7 +72,7 @@ def _mode_of(target: Path) -> int | None:
     return stat.S_IMODE(status.st_mode)
 
 
-def _settle(folder: Path) -> None:
+def _flush_folder(folder: Path) -> None:
     """Flush the folder, so that the new name survives a crash."""
     if os.name == "nt":  # folders cannot be opened on Windows
         return

@@ -31,7 +31,7 @@ __all__ = [
     "add_trees",
 ]
 
-# Positive means are between 1e-100 and 1e100, in training too (kMostExponent in losses.h).
+# Positive means are between 1e-100 and 1e100, in training too (kMaxExponent in losses.h).
 MAX_EXPONENT = 230.0
 MAX_BASELINE = 1e65  # the limit of leaf values in files
 

@@ -20,8 +20,8 @@ from bevel.data.row_weights import (
     MAX_WEIGHT,
     MIN_SHARE,
     MIN_WEIGHT,
+    bounded_weights,
     check_class_weight,
-    settle_weights,
 )
 from bevel.data.tables import Table, fill_masked, read_table
 from bevel.data.target import MAX_CLASSES, read_labels, read_numbers
@@ -189,7 +189,7 @@ class ClassSurvey:
             check_class_weight(class_weight, set(labels))
             given = {label: float(weight) for label, weight in class_weight.items()}
             weights = np.array([given.get(label, 1.0) for label in labels])
-            return settle_weights(weights, "class_weight")
+            return bounded_weights(weights, "class_weight")
         counts = self.counts()
         return np.asarray(counts.sum() / (len(counts) * counts))
 

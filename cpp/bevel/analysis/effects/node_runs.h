@@ -123,7 +123,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
   }
 
   // The runs that go right replace those of the node; those that go left follow them.
-  void settle(size_t first) {
+  void stack_children(size_t first) {
     std::copy_n(left_.data(), n_left_, here_ + n_right_);
     n_runs_ = first + n_right_ + n_left_;
   }
@@ -164,7 +164,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
       else
         divide(at, split);
     }
-    settle(first);
+    stack_children(first);
     if (n_right_ > 0) wait(children[1], first);
     if (n_left_ > 0) wait(children[0], first + n_right_);
   }

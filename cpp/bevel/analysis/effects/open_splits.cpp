@@ -79,8 +79,7 @@ class OpenSplits {
     if (sum.n_read[1] > 0) found.flags |= OpenSplit::kSecond;
     if (found.flags == 0) return found;
     const double size = sum.reach * largest_;
-    if (sum.n_read[0] > 1 || sum.n_read[1] > 1 || !(size <= kLargestSum) ||
-        walk_.is_category(split))
+    if (sum.n_read[0] > 1 || sum.n_read[1] > 1 || !(size <= kMaxSum) || walk_.is_category(split))
       found.flags |= OpenSplit::kErratic;
     else if (sum.n_terms == 1 && !walk_.is_general(split))
       found.flags |= OpenSplit::kAlone;
@@ -95,7 +94,7 @@ class OpenSplits {
     return found;
   }
 
-  static constexpr double kLargestSum = 1e37;
+  static constexpr double kMaxSum = 1e37;
 
   const PackedForest& forest_;
   const PackedWalk<Node, false> walk_;

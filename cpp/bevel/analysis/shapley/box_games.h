@@ -31,13 +31,13 @@ struct Decisions {
   size_t n_of_background() const { return n - n_of_row; }
 };
 
-// `Pay` has the type Sums, pay(values, decisions, sums), which may add to the sums of the boxes
-// below a decision, and settle(feature, of_row, of_background, sums) with the sums below both sides
-// of one.
-template <class Pay>
+// `Payoff` has the type Sums, add_leaf(values, decisions, sums), which may add to the sums of the
+// boxes below a decision, and add_split(feature, of_row, of_background, sums) with the sums below
+// both sides of one.
+template <class Payoff>
 class BoxGames {
  public:
-  using Sums = typename Pay::Sums;
+  using Sums = typename Payoff::Sums;
 
   BoxGames(const ForestArrays& forest, size_t most_decided) : splits_(forest) {
     decisions_.features.resize(most_decided);
@@ -51,8 +51,8 @@ class BoxGames {
 
   // Pays for all boxes of a pair of rows; false, with some of them paid, if there are more than
   // allowed.
-  bool play(const RowPair& pair, size_t most_boxes, Pay& pay) {
-    pay_ = &pay;
+  bool play(const RowPair& pair, size_t most_boxes, Payoff& payoff) {
+    payoff_ = &payoff;
     boxes_left_ = most_boxes;
     Sums sums{};
     return visit(splits_.begin_pair(pair), sums);
@@ -60,7 +60,7 @@ class BoxGames {
 
  private:
   static constexpr size_t kWorkOfBox = 64, kBoxesBetweenPolls = 256;
-  static_assert(kMostTabulated == 6);
+  static_assert(kMaxTabulated == 6);
   // Open choices T, by feature of a split and source.
   static constexpr uint64_t kOpen[6][3] = {
       {~kTakesRow[0], kTakesRow[0], ~uint64_t{0}}, {~kTakesRow[1], kTakesRow[1], ~uint64_t{0}},
@@ -85,7 +85,7 @@ class BoxGames {
         at = splits_.child(at, turn == Turn::left ? 0 : 1);
       }
     }
-    return pay(tree_->split(static_cast<size_t>(~at)), sums);
+    return add_leaf(tree_->split(static_cast<size_t>(~at)), sums);
   }
 
   Source source_of(int32_t feature) const {
@@ -106,10 +106,10 @@ class BoxGames {
     return open;
   }
 
-  bool pay(const GameSplit& leaf, Sums& sums) {
+  bool add_leaf(const GameSplit& leaf, Sums& sums) {
     if (boxes_left_-- == 0) return false;
     if (boxes_left_ % kBoxesBetweenPolls == 0) poll_cancellation(kBoxesBetweenPolls * kWorkOfBox);
-    pay_->pay(tree_->values_of(leaf), decisions_, sums);
+    payoff_->add_leaf(tree_->values_of(leaf), decisions_, sums);
     return true;
   }
 
@@ -171,7 +171,7 @@ class BoxGames {
     within = within && proceed(Source::background, of_background);
     source = Source::free;
     --decisions_.n;
-    pay_->settle(feature, of_row, of_background, sums);
+    payoff_->add_split(feature, of_row, of_background, sums);
     return within;
   }
 
@@ -179,7 +179,7 @@ class BoxGames {
 
   PairSplits splits_;
   const GameTree* tree_ = nullptr;
-  Pay* pay_ = nullptr;
+  Payoff* payoff_ = nullptr;
   size_t boxes_left_ = 0;
   Decisions decisions_;
 };

@@ -16,13 +16,13 @@
 namespace bevel {
 
 // Most features that may be decided on a path; for more, factorials lose precision.
-constexpr size_t kMostDecided = 256;
+constexpr size_t kMaxDecided = 256;
 
 // Table of weights, computed once for all threads.
 class BoxWeights {
  public:
   explicit BoxWeights(size_t n_features)
-      : width_(std::min(n_features, kMostDecided) + 1), table_(width_ * width_, 0.0) {
+      : width_(std::min(n_features, kMaxDecided) + 1), table_(width_ * width_, 0.0) {
     // w(a, 0) = 1 / a, w(a, b) = w(a, b-1) b / (a+b).
     for (size_t a = 1; a < width_; ++a) {
       double weight = 1.0 / static_cast<double>(a);

@@ -43,7 +43,7 @@ void GameTree::add_split(size_t node) {
   const bool single = plain && n == 1;
   is_axis_aligned_ &= single;
   split.kind = single ? SplitKind::single : SplitKind::wide;
-  if (plain && n > 1 && n <= kMostTabulated) split.kind = SplitKind::table;
+  if (plain && n > 1 && n <= kMaxTabulated) split.kind = SplitKind::table;
   if (split.kind == SplitKind::wide) return;
   split.n_features = static_cast<uint8_t>(n);
   for (size_t k = 0; k < n; ++k)

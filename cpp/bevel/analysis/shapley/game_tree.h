@@ -19,7 +19,7 @@ enum class SplitKind : uint8_t {
   wide,    // of many features or of a tree's axes
 };
 
-constexpr size_t kMostTabulated = 6;  // features of a split that has a table
+constexpr size_t kMaxTabulated = 6;  // features of a split that has a table
 
 struct GameSplit {
   // A feature, counted as in the tree and as in the forest, with its weight.
@@ -33,8 +33,8 @@ struct GameSplit {
   bool is_category = false, missing_left = false;
   int32_t right = -1;  // child; the left one is the next node
   float threshold = 0.0f;
-  uint32_t first_value = 0;         // of a leaf
-  Term terms[kMostTabulated] = {};  // of a single or a table
+  uint32_t first_value = 0;        // of a leaf
+  Term terms[kMaxTabulated] = {};  // of a single or a table
 };
 
 class GameTree {

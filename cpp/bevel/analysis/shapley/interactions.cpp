@@ -10,7 +10,7 @@
 #include "bevel/analysis/shapley/box_games.h"
 #include "bevel/analysis/shapley/box_weights.h"
 #include "bevel/analysis/shapley/game_tree.h"
-#include "bevel/analysis/shapley/payments.h"
+#include "bevel/analysis/shapley/payoffs.h"
 #include "bevel/support/thread_pool.h"
 
 namespace bevel {

@@ -22,13 +22,13 @@ ShapleyOrders::ShapleyOrders(const ForestArrays& forest, const LeafOutput& leaf_
       sum_(draw_),
       squares_(draw_) {}
 
-void ShapleyOrders::add(const RowPair& pair, int n_draws, Stream& stream, Credit& mean,
-                        Credit& variance) {
+void ShapleyOrders::add(const RowPair& pair, int n_draws, Stream& stream, Attribution& mean,
+                        Attribution& variance) {
   pair_ = pair;
   order_.clear();
   for (const int32_t feature : tree_->features())
     if (pair.differs(feature)) order_.push_back(feature);
-  if (order_.size() <= kMostSteps) splits_.begin_base(pair.z, pair.filled_z, pair);
+  if (order_.size() <= kMaxSteps) splits_.begin_base(pair.z, pair.filled_z, pair);
   sum_.clear();
   squares_.clear();
   for (int n = 0; n < n_draws; ++n) draw(stream);
@@ -64,13 +64,13 @@ void ShapleyOrders::draw(Stream& stream) {
 
 // Parts of long orders are walked one after the other, each from the last hybrid of the one before.
 void ShapleyOrders::walk() {
-  const bool is_long = order_.size() > kMostSteps;
+  const bool is_long = order_.size() > kMaxSteps;
   if (is_long) {
     std::copy(pair_.z, pair_.z + base_.size(), base_.begin());
     std::copy(pair_.filled_z, pair_.filled_z + base_.size(), filled_.begin());
   }
-  for (size_t first = 0; first < order_.size(); first += kMostSteps) {
-    const size_t n_steps = std::min(kMostSteps, order_.size() - first);
+  for (size_t first = 0; first < order_.size(); first += kMaxSteps) {
+    const size_t n_steps = std::min(kMaxSteps, order_.size() - first);
     const int32_t* order = order_.data() + first;
     if (is_long) splits_.begin_base(base_.data(), filled_.data(), pair_);
     splits_.begin_order(order, n_steps);
@@ -89,7 +89,7 @@ void ShapleyOrders::walk() {
 }
 
 void ShapleyOrders::find_leaves(size_t n_steps) {
-  parts_.assign(1, {0, ~uint64_t{0} >> (kMostSteps - n_steps)});
+  parts_.assign(1, {0, ~uint64_t{0} >> (kMaxSteps - n_steps)});
   while (!parts_.empty()) {
     Part part = parts_.back();
     parts_.pop_back();

@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "bevel/analysis/leaf_output.h"
-#include "bevel/analysis/shapley/credit.h"
+#include "bevel/analysis/shapley/attribution.h"
 #include "bevel/analysis/shapley/game_tree.h"
 #include "bevel/analysis/shapley/splits/order_splits.h"
 #include "bevel/analysis/shapley/splits/pair_splits.h"
@@ -27,7 +27,8 @@ class ShapleyOrders {
     splits_.begin_tree(tree);
   }
   // Adds the mean of the draws, and the estimated variance of that mean.
-  void add(const RowPair& pair, int n_draws, Stream& stream, Credit& mean, Credit& variance);
+  void add(const RowPair& pair, int n_draws, Stream& stream, Attribution& mean,
+           Attribution& variance);
 
  private:
   void draw(Stream& stream);
@@ -49,8 +50,8 @@ class ShapleyOrders {
   std::vector<int32_t> order_;        // order of the features that differ
   std::vector<float> base_, filled_;  // first hybrid of a part of the order
   std::vector<Part> parts_;           // pending parts
-  size_t leaf_[kMostSteps + 1];       // leaves of the hybrids, numbered over the forest
-  Credit draw_, sum_, squares_;
+  size_t leaf_[kMaxSteps + 1];        // leaves of the hybrids, numbered over the forest
+  Attribution draw_, sum_, squares_;
 };
 
 }  // namespace bevel

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "bevel/analysis/leaf_output.h"
+#include "bevel/analysis/shapley/attribution.h"
 #include "bevel/analysis/shapley/base_values.h"
 #include "bevel/analysis/shapley/box_games.h"
 #include "bevel/analysis/shapley/box_weights.h"
-#include "bevel/analysis/shapley/credit.h"
 #include "bevel/analysis/shapley/game_tree.h"
 #include "bevel/analysis/shapley/orders.h"
-#include "bevel/analysis/shapley/payments.h"
+#include "bevel/analysis/shapley/payoffs.h"
 #include "bevel/analysis/shapley/tree_sums.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/thread_pool.h"
@@ -20,7 +20,7 @@ namespace bevel {
 namespace {
 
 // Rows that are explained together, tree by tree.
-constexpr size_t kMostInChunk = 32;
+constexpr size_t kMaxInChunk = 32;
 
 // Data shared by all threads.
 struct Game {
@@ -147,7 +147,7 @@ class Explainer {
     ++game_.out.n_sampled[row];
   }
 
-  void move(Credit& from, std::vector<double>& to) const {
+  void move(Attribution& from, std::vector<double>& to) const {
     for (const int32_t feature : from.features())
       for (size_t k = 0; k < n_columns_; ++k)
         to[static_cast<size_t>(tree_.local(feature)) * n_columns_ + k] = from.of(feature)[k];
@@ -161,7 +161,7 @@ class Explainer {
   ValuePayments<K> payments_;
   ShapleyOrders orders_;
   bool orders_have_tree_ = false;  // they read a tree when it is first sampled
-  Credit sampled_, variances_;
+  Attribution sampled_, variances_;
   TreeSums sums_;
   std::vector<float> filled_;  // x without missing values
 };
@@ -178,7 +178,7 @@ void explain_all(Game& game, int n_threads, const std::function<bool(size_t)>& p
   });
   reading.run([&](size_t) { return progress(0); });
   const size_t per_thread = n_rows / (4 * static_cast<size_t>(n_threads));
-  const size_t chunk = std::clamp<size_t>(per_thread, 1, kMostInChunk);
+  const size_t chunk = std::clamp<size_t>(per_thread, 1, kMaxInChunk);
   const size_t n_chunks = (n_rows + chunk - 1) / chunk;
   ThreadPool explaining(n_threads, n_chunks, [&](int worker, size_t job) {
     const size_t first = job * chunk;

@@ -32,7 +32,7 @@ void softpluses(const double* raw, std::span<const uint32_t> rows, double* out) 
 }
 
 double logit(double share) {
-  share = std::clamp(share, kSmallestShare, 1.0 - kSmallestShare);
+  share = std::clamp(share, kMinShare, 1.0 - kMinShare);
   return fixed_log(share) - fixed_log(1.0 - share);
 }
 
@@ -119,7 +119,7 @@ class MultinomialLoss : public ClassLoss {
     std::vector<double> result;
     double mean = 0.0;
     for (const double share : class_shares(rows)) {
-      result.push_back(fixed_log(std::max(share, kSmallestShare)));
+      result.push_back(fixed_log(std::max(share, kMinShare)));
       mean += result.back() / static_cast<double>(n_outputs_);
     }
     for (double& value : result) value -= mean;

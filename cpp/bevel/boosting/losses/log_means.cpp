@@ -9,9 +9,9 @@ namespace bevel {
 namespace {
 
 // Means are between 1e-100 and 1e100, so that their sums and squares times weights are finite.
-double mean_of(double x) { return fixed_exp(std::clamp(x, -kMostExponent, kMostExponent)); }
+double mean_of(double x) { return fixed_exp(std::clamp(x, -kMaxExponent, kMaxExponent)); }
 
-double log_mean(double mean) { return fixed_log(std::max(mean, kSmallestShare)); }
+double log_mean(double mean) { return fixed_log(std::max(mean, kMinShare)); }
 
 class PoissonLoss : public RowLoss<PoissonLoss> {
  public:

@@ -14,9 +14,9 @@
 namespace bevel {
 
 // Raw predictions whose exponential is a mean are clamped to this size.
-constexpr double kMostExponent = 230.0;
+constexpr double kMaxExponent = 230.0;
 // Largest value of a leaf: a fit that diverges stays finite, and files can hold it.
-constexpr double kLargestStep = 1e60;
+constexpr double kMaxStep = 1e60;
 
 // Targets of the rows; arrays are by row of the data.
 struct BoostingTarget {
@@ -137,7 +137,7 @@ class RowLoss : public Loss {
 
 constexpr size_t kLossBlockRows = 4096;
 constexpr size_t kLossTileRows = 512;  // whose exponentials are taken together
-constexpr double kSmallestShare = 1e-15;
+constexpr double kMinShare = 1e-15;
 
 // The smallest value such that values up to it have at least this share of the weight. Sorts the
 // pairs of value and weight.

@@ -129,12 +129,12 @@ CutRange with_enough_rows(const uint32_t* counts, size_t n, int64_t n_left, int6
 bool may_reach(const PackedSum* prefixes, size_t n, PackedSum node, const CutRules& rules,
                double least) {
   // At most sixteen roundings of 2^-24 each.
-  constexpr double kMargin = 0x1.0p-18, kLargestPenalty = 0x1.0p40;
-  constexpr double kLargestHessian = 0x1.0p30;
-  if (rules.penalty > kLargestPenalty) return true;
+  constexpr double kMargin = 0x1.0p-18, kMaxPenalty = 0x1.0p40;
+  constexpr double kMaxHessian = 0x1.0p30;
+  if (rules.penalty > kMaxPenalty) return true;
   return any_reaches(prefixes, n, gradient_of(node), hessian_of(node),
                      static_cast<float>(rules.penalty),
-                     static_cast<int32_t>(std::min(rules.min_hessian, kLargestHessian)),
+                     static_cast<int32_t>(std::min(rules.min_hessian, kMaxHessian)),
                      static_cast<float>(least * (1.0 - kMargin)));
 }
 

@@ -23,7 +23,7 @@ constexpr size_t kParallelWork = 1 << 17;
 constexpr size_t kAdditionsPerEntry = 4;
 
 // Number of rows that are worth a histogram of their own.
-constexpr size_t kFewestBlockRows = 1 << 14;
+constexpr size_t kMinRowsOfBlock = 1 << 14;
 
 // A loop of known width is unrolled: twice as fast.
 template <size_t kWidth>
@@ -169,7 +169,7 @@ void HistogramSplitter::build(size_t start, size_t end, const ColumnGroup& group
 size_t HistogramSplitter::n_row_blocks(const Node& node) const {
   const auto n_threads = static_cast<size_t>(team_.size());
   const size_t n_even = n_threads / std::gcd(n_threads, columns_.groups().size());
-  return std::clamp<size_t>((node.end - node.start) / kFewestBlockRows, 1, n_even);
+  return std::clamp<size_t>((node.end - node.start) / kMinRowsOfBlock, 1, n_even);
 }
 
 // Adds up the rows of a large node in blocks, each to a histogram of its own.

@@ -9,7 +9,7 @@
 namespace bevel {
 
 void PivotedQr::factorise(Matrix a, size_t n_columns) {
-  constexpr double kSmallest = 1e-10;  // squared length relative to the longest
+  constexpr double kMin = 1e-10;  // squared length relative to the longest
   a_ = a;
   n_columns_ = n_columns;
   order_.resize(n_columns);
@@ -25,7 +25,7 @@ void PivotedQr::factorise(Matrix a, size_t n_columns) {
     size_t pivot = rank_;
     for (size_t j = rank_ + 1; j < n_columns; ++j)
       if (square_[j] > square_[pivot]) pivot = j;
-    if (!(square_[pivot] > kSmallest * longest)) return;
+    if (!(square_[pivot] > kMin * longest)) return;
     poll_cancellation((a.n_rows - rank_) * a.stride);
     bring_to_front(rank_, pivot);
     eliminate(rank_);

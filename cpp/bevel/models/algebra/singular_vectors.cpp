@@ -8,7 +8,7 @@
 namespace bevel {
 namespace {
 
-constexpr double kSmallest = 1e-10;  // squared singular value relative to the largest
+constexpr double kMin = 1e-10;       // squared singular value relative to the largest
 constexpr double kTieWeight = 1e-9;  // weight of the tie's Gram matrix, both scaled to trace 1
 
 using Map = Eigen::Map<const Eigen::MatrixXd, 0, Eigen::OuterStride<>>;
@@ -29,7 +29,7 @@ double trace(const std::vector<double>& gram, size_t size, size_t stride) {
 void SingularVectors::keep(size_t limit) {
   const auto& squares = solver_.eigenvalues();  // ascending
   const Eigen::Index n = squares.size();
-  const double bound = std::max(kSmallest * squares[n - 1], 0.0);
+  const double bound = std::max(kMin * squares[n - 1], 0.0);
   values_.clear();
   for (Eigen::Index k = n; k-- > 0 && values_.size() < limit && squares[k] > bound;)
     values_.push_back(std::sqrt(squares[k]));

@@ -91,9 +91,9 @@ void SymmetricEigen::form_q() {
 }
 
 void SymmetricEigen::iterate() {
-  constexpr Index kMostIterations = 30;  // for each eigenvalue, as in Eigen
+  constexpr Index kMaxIterations = 30;  // for each eigenvalue, as in Eigen
   PolledDiagonal diagonal(values_);
-  converged_ = Eigen::internal::computeFromTridiagonal_impl(diagonal, off_, kMostIterations, true,
+  converged_ = Eigen::internal::computeFromTridiagonal_impl(diagonal, off_, kMaxIterations, true,
                                                             vectors_) == Eigen::Success;
   values_ = diagonal;
 }

@@ -20,8 +20,8 @@ struct TopLevels {
     // 0: a leaf, or a split that the top levels cannot evaluate; all ends below refer to it.
     int32_t n_terms;
     float threshold;
-    int32_t feature[SignsNode::kMost];
-    float weight[SignsNode::kMost];
+    int32_t feature[SignsNode::kMax];
+    float weight[SignsNode::kMax];
   };
   Split split[kTopLevelSplits];
   Child end[kTopLevelSplits + 1];  // from left to right

@@ -28,7 +28,7 @@ class GaussianSampler : public Sampler {
         const double stretched = weight / standard_deviation(node, feature);
         poll_cancellation(kWorkOfDraw + 2 * node.rows.size());
         // Skips constant features, and those whose weight would overflow a float.
-        if (std::fabs(stretched) < kLargestWeight)
+        if (std::fabs(stretched) < kMaxWeight)
           out.add_entry(feature, static_cast<float>(stretched));
       }
       scratch.subset.reset();
@@ -37,7 +37,7 @@ class GaussianSampler : public Sampler {
   }
 
  private:
-  static constexpr double kLargestWeight = 1e30;
+  static constexpr double kMaxWeight = 1e30;
   static constexpr size_t kWorkOfDraw = 32;
 
   double standard_deviation(const NodeRows& node, int32_t feature) const {

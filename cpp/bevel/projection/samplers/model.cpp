@@ -179,7 +179,7 @@ class ModelSampler : public Sampler {
   bool separates(const NodeRows& node, const ModelScratch& own) const {
     const NodeSample& s = own.sample;
     const bool decides = node.row_data->n_outputs() == 1;  // one of several outputs is not enough
-    const bool has_two_sides = s.n == 2 || (decides && s.n <= kMostChecked && s.n_classes == 2);
+    const bool has_two_sides = s.n == 2 || (decides && s.n <= kMaxChecked && s.n_classes == 2);
     if (!has_two_sides || node.row_data->weights || node.row_data->balance) return false;
     if (own.directions.count() == 0) return false;
     const auto coefficients = own.directions[0];
@@ -203,9 +203,9 @@ class ModelSampler : public Sampler {
       high[side] = std::max(high[side], value);
       size = std::max(size, sizes);
     }
-    constexpr double kRounding = 1e-6, kLargest = 1e30;  // of sums in float32
+    constexpr double kRounding = 1e-6, kMax = 1e30;  // of sums in float32
     const double gap = std::max(low[1] - high[0], low[0] - high[1]);
-    return size < kLargest && gap > kRounding * static_cast<double>(s.m + 1) * size;
+    return size < kMax && gap > kRounding * static_cast<double>(s.m + 1) * size;
   }
 
   void emit(const ModelScratch& own, Candidates& out) const {
@@ -225,7 +225,7 @@ class ModelSampler : public Sampler {
   }
 
   const ModelFamily& family_;
-  static constexpr size_t kMostChecked = 64;
+  static constexpr size_t kMaxChecked = 64;
 
   const DatasetView& data_;
   const bool may_stop_;

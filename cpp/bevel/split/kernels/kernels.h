@@ -44,11 +44,11 @@ struct Projection {
 // A direction by the codes of its columns (data/codes.h), a whole number below 2^16: origin plus
 // the sum of code * factor / 256 over the first columns minus that over the others, all rounded
 // down.
-constexpr int kMostCodedColumns = 64;
+constexpr int kMaxCodedColumns = 64;
 struct CodedProjection {
   const uint8_t* const* columns;
   const uint16_t* factors;
-  int n_added, n_columns;  // at most kMostCodedColumns of them
+  int n_added, n_columns;  // at most kMaxCodedColumns of them
   uint16_t origin;
 };
 

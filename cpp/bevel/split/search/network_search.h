@@ -38,7 +38,7 @@ class NetworkSearch {
   }
 
   static bool fits(const NodeView& node, const Criterion& criterion) {
-    return node.n <= kMostRows && (!kPackedGini || criterion.weight() <= kMaxNetworkWeight);
+    return node.n <= kMaxRows && (!kPackedGini || criterion.weight() <= kMaxNetworkWeight);
   }
 
   void search(const NodeSearch<Criterion>& search, std::span<const int32_t> candidates,
@@ -73,7 +73,7 @@ class NetworkSearch {
   static constexpr bool kWholeEntropy = std::is_same_v<Criterion, PackedEntropyCriterion> ||
                                         std::is_same_v<Criterion, CountEntropyCriterion>;
   // The histogram takes over where it is faster: at 64 rows with one add per row, later for others.
-  static constexpr size_t kMostRows = kPacked ? 64 : Criterion::kIsPair ? 192 : 512;
+  static constexpr size_t kMaxRows = kPacked ? 64 : Criterion::kIsPair ? 192 : 512;
   static constexpr size_t kMaxTermsPerRow = 16;
   static constexpr uint64_t kStatsMask = (uint64_t{1} << 29) - 1;
 

@@ -47,7 +47,7 @@ class ScreenedSearch {
   ScreeningBound screening_at(const NodeSearch<Criterion>& search, int32_t candidate,
                               NodeProjector& projector, Histogram& histogram, Prefetch& next) {
     ScreeningBound screening;
-    if (search.candidates->n_nonzeros(candidate) <= kMostCodedColumns) {
+    if (search.candidates->n_nonzeros(candidate) <= kMaxCodedColumns) {
       const CodedDirection coded = coded_(*search.node->codes, *search.candidates, candidate);
       screening = histogram.screening(projector.sum_codes(coded, next), search.node->n);
     }

@@ -43,7 +43,7 @@ struct CodedValues {
 // Makes coded directions; owns the arrays that they point to.
 class CodedDirections {
  public:
-  // At most kMostCodedColumns columns; valid until the next call.
+  // At most kMaxCodedColumns columns; valid until the next call.
   CodedDirection operator()(const ColumnCodes& codes, const Candidates& candidates, size_t c) {
     const int nnz = candidates.n_nonzeros(c);
     const int32_t* features = candidates.indices(c);
@@ -56,7 +56,7 @@ class CodedDirections {
       steps += weight * codes.scale(features[k]).step;
       size += weight * codes.scale(features[k]).size;
     }
-    const double per_unit = steps > 0.0 ? kMostUnits / steps : 0.0;
+    const double per_unit = steps > 0.0 ? kMaxUnits / steps : 0.0;
     int n_added = 0;
     unsigned origin = 0;
     for (const bool added : {true, false})
@@ -76,14 +76,14 @@ class CodedDirections {
     // at most 2^-23 of the largest sum in each of some nnz operations, is doubled and counted on
     // either side; sums that are not normal floats are off by less than the constant.
     const double rounding = (2.0 * nnz + 8.0) * 0x1p-22 * size + 1e-36;
-    const double width = kMostUnits / 256.0 * (1.0 + 2.0 * CodeScale::kSlack) + 2.0 * nnz +
+    const double width = kMaxUnits / 256.0 * (1.0 + 2.0 * CodeScale::kSlack) + 2.0 * nnz +
                          2.0 * rounding * per_unit / 256.0;
     return {{columns_.data(), factors_.data(), n_added, nnz, static_cast<uint16_t>(origin)}, width};
   }
 
  private:
   // Sum of the factors: a code is one 256th of what its factor is.
-  static constexpr double kMostUnits = 65000.0;
+  static constexpr double kMaxUnits = 65000.0;
 
   std::vector<const uint8_t*> columns_;
   std::vector<uint16_t> factors_;

@@ -15,10 +15,10 @@
 
 namespace bevel {
 
-template <class Pay>
+template <class Payoff>
 class PathGames {
  public:
-  using Sums = typename Pay::Sums;
+  using Sums = typename Payoff::Sums;
 
   PathGames(const ForestArrays& forest, size_t most_decided) : forest_(forest) {
     decisions_.features.resize(most_decided);
@@ -43,9 +43,9 @@ class PathGames {
   }
 
   // Pays for all boxes; false, with some of them paid, if there are more than allowed.
-  bool play(const float* x, size_t most_boxes, Pay& pay) {
+  bool play(const float* x, size_t most_boxes, Payoff& payoff) {
     x_ = x;
-    pay_ = &pay;
+    payoff_ = &payoff;
     boxes_left_ = most_boxes;
     Sums sums{};
     return visit(0, 1.0, sums);
@@ -77,8 +77,8 @@ class PathGames {
       if (split.kind == SplitKind::leaf) {
         poll_cancellation(kWorkOfBox);
         if (boxes_left_-- == 0) return false;
-        pay_->set_weight(weight);
-        pay_->pay(tree_->values_of(split), decisions_, sums);
+        payoff_->set_weight(weight);
+        payoff_->add_leaf(tree_->values_of(split), decisions_, sums);
         return true;
       }
       const int32_t* last = features_.data() + offset_[node + 1];
@@ -118,7 +118,7 @@ class PathGames {
     within = within && visit(node, weight, unknown);
     source = Source::free;
     --decisions_.n;
-    pay_->settle(feature, known, unknown, sums);
+    payoff_->add_split(feature, known, unknown, sums);
     return within;
   }
 
@@ -133,7 +133,7 @@ class PathGames {
   const ForestArrays& forest_;
   const GameTree* tree_ = nullptr;
   const float* x_ = nullptr;
-  Pay* pay_ = nullptr;
+  Payoff* payoff_ = nullptr;
   size_t boxes_left_ = 0;
   Decisions decisions_;
   std::vector<size_t> offset_;     // by node, in features_

@@ -10,7 +10,7 @@
 namespace bevel {
 namespace {
 
-constexpr double kLargestSum = 1e37;  // sums in float32 do not overflow below
+constexpr double kMaxSum = 1e37;  // sums in float32 do not overflow below
 
 // Bits of values below the first bound, and of those above the second; exact for those wanted.
 struct Sides {
@@ -148,13 +148,13 @@ void OrderSplits::read_base(Direction& direction) const {
   // Terms and partial sums are rounded to float32 by at most 2^-24 of the sizes, in axes and
   // splits.
   const auto n = static_cast<double>(direction.last - direction.first);
-  direction.slack = size <= kLargestSum ? size * std::ldexp(4.0 * (n + 4.0), -24)
-                                        : std::numeric_limits<double>::infinity();
+  direction.slack = size <= kMaxSum ? size * std::ldexp(4.0 * (n + 4.0), -24)
+                                    : std::numeric_limits<double>::infinity();
 }
 
 void OrderSplits::read_order(Direction& direction) const {
   direction.order_number = order_number_;
-  double step[kMostSteps + 1];
+  double step[kMaxSteps + 1];
   std::fill(step, step + n_steps_ + 1, 0.0);
   for (size_t t = direction.first; t < direction.last; ++t) {
     const auto feature = static_cast<size_t>(terms_[t].feature);

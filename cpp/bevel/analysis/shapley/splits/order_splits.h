@@ -12,7 +12,7 @@
 
 namespace bevel {
 
-constexpr size_t kMostSteps = 63;  // features of an order whose hybrids have a bit
+constexpr size_t kMaxSteps = 63;  // features of an order whose hybrids have a bit
 
 class OrderSplits {
  public:
@@ -25,7 +25,7 @@ class OrderSplits {
   // `base` is the first hybrid, without and with medians in place of missing values; x is the
   // last. They must last until the next begin.
   void begin_base(const float* base, const float* filled_base, const RowPair& pair);
-  // At most kMostSteps features of the forest, in which base and x differ.
+  // At most kMaxSteps features of the forest, in which base and x differ.
   void begin_order(const int32_t* order, size_t n_steps);
 
   // Hybrids that go left at a split, among those wanted.
@@ -37,7 +37,7 @@ class OrderSplits {
     size_t first = 0, last = 0;  // of its terms
     uint64_t base_number = 0, order_number = 0;
     double base = 0.0, slack = 0.0;  // projected value of the base; how far rounding may move one
-    double values[kMostSteps + 1];   // of the hybrids
+    double values[kMaxSteps + 1];    // of the hybrids
   };
   struct Term {
     int32_t feature;  // of the forest

@@ -17,12 +17,12 @@
 namespace bevel {
 
 // Choices T in which feature k of the split has x's value.
-constexpr uint64_t kTakesRow[kMostTabulated] = {0xAAAAAAAAAAAAAAAAu, 0xCCCCCCCCCCCCCCCCu,
-                                                0xF0F0F0F0F0F0F0F0u, 0xFF00FF00FF00FF00u,
-                                                0xFFFF0000FFFF0000u, 0xFFFFFFFF00000000u};
+constexpr uint64_t kTakesRow[kMaxTabulated] = {0xAAAAAAAAAAAAAAAAu, 0xCCCCCCCCCCCCCCCCu,
+                                               0xF0F0F0F0F0F0F0F0u, 0xFF00FF00FF00FF00u,
+                                               0xFFFF0000FFFF0000u, 0xFFFFFFFF00000000u};
 // All choices, by number of features.
-constexpr uint64_t kChoices[kMostTabulated + 1] = {0x1,    0x3,        0xF,         0xFF,
-                                                   0xFFFF, 0xFFFFFFFF, ~uint64_t{0}};
+constexpr uint64_t kChoices[kMaxTabulated + 1] = {0x1,    0x3,        0xF,         0xFF,
+                                                  0xFFFF, 0xFFFFFFFF, ~uint64_t{0}};
 
 // A pair of rows, original and without missing values.
 struct RowPair {
@@ -42,9 +42,9 @@ struct PairSplit {
   uint64_t left = 0, choices = 0;
   Met child[2];  // left and right
   int32_t node;
-  uint8_t n_features = 0;           // on which the side depends; 0: a wide split
-  uint8_t place[kMostTabulated];    // of these, among the features of the split
-  int32_t feature[kMostTabulated];  // the same, counted as in the tree
+  uint8_t n_features = 0;          // on which the side depends; 0: a wide split
+  uint8_t place[kMaxTabulated];    // of these, among the features of the split
+  int32_t feature[kMaxTabulated];  // the same, counted as in the tree
 };
 
 class PairSplits {

@@ -28,7 +28,7 @@ class ValuePayments {
     first_column_ = first_column;
     amounts_.assign(n_features * K, 0.0);
   }
-  void pay(const double* values, const Decisions& decisions, Sums& sums) const {
+  void add_leaf(const double* values, const Decisions& decisions, Sums& sums) const {
     const size_t a = decisions.n_of_row, b = decisions.n_of_background();
     const double gain = weight_ * weights_.of_row(a, b);
     const double loss = -weight_ * weights_.of_background(a, b);
@@ -37,7 +37,7 @@ class ValuePayments {
       sums.of_background[k] += loss * values[first_column_ + k];
     }
   }
-  void settle(int32_t feature, const Sums& of_row, const Sums& of_background, Sums& sums) {
+  void add_split(int32_t feature, const Sums& of_row, const Sums& of_background, Sums& sums) {
     double* amounts = &amounts_[static_cast<size_t>(feature) * K];
     for (size_t k = 0; k < K; ++k) {
       amounts[k] += of_row.of_row[k] + of_background.of_background[k];
@@ -69,7 +69,7 @@ class PairPayments {
     n_features_ = n_features;
     amounts_.assign(n_features * n_features * n_columns_, 0.0);
   }
-  void pay(const double* values, const Decisions& decisions, Sums&) {
+  void add_leaf(const double* values, const Decisions& decisions, Sums&) {
     const size_t a = decisions.n_of_row, b = decisions.n_of_background();
     for (size_t i = 0; i < decisions.n; ++i) {
       const int32_t one = decisions.features[i];
@@ -84,7 +84,7 @@ class PairPayments {
       }
     }
   }
-  void settle(int32_t, const Sums&, const Sums&, Sums&) {}
+  void add_split(int32_t, const Sums&, const Sums&, Sums&) {}
 
   // Amounts of two features, the first not less than the second.
   const double* of(size_t one, size_t other) const {

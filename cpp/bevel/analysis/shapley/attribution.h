@@ -7,9 +7,9 @@
 
 namespace bevel {
 
-class Credit {
+class Attribution {
  public:
-  Credit(size_t n_features, size_t n_columns)
+  Attribution(size_t n_features, size_t n_columns)
       : n_columns_(n_columns), amounts_(n_features * n_columns, 0.0), touched_(n_features, 0) {}
 
   // Must be called before a feature's amounts are changed.
