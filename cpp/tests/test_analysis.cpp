@@ -41,16 +41,16 @@ TEST_CASE("a permutation holds every row once and depends on all it is drawn for
   for (uint32_t i = 0; i < 50; ++i) CHECK_EQ(order[i], i);
 }
 
-TEST_CASE("credit is cleared where it was touched") {
-  Attribution credit(5, 2);
-  credit.touch(3)[1] += 2.0;
-  credit.touch(1)[0] -= 1.0;
-  credit.touch(3)[1] += 2.0;
-  CHECK(credit.features() == std::vector<int32_t>{3, 1});
-  CHECK_EQ(credit.of(3)[1], 4.0);
-  credit.clear();
-  CHECK_EQ(credit.of(3)[1], 0.0);
-  CHECK(credit.features().empty());
+TEST_CASE("an attribution is cleared where it was touched") {
+  Attribution attribution(5, 2);
+  attribution.touch(3)[1] += 2.0;
+  attribution.touch(1)[0] -= 1.0;
+  attribution.touch(3)[1] += 2.0;
+  CHECK(attribution.features() == std::vector<int32_t>{3, 1});
+  CHECK_EQ(attribution.of(3)[1], 4.0);
+  attribution.clear();
+  CHECK_EQ(attribution.of(3)[1], 0.0);
+  CHECK(attribution.features().empty());
 }
 
 TEST_CASE("proximities are the shares of trees in which rows share a leaf") {

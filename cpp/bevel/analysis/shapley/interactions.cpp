@@ -36,7 +36,7 @@ class RowOfPairs {
         k_(setting.leaf_output.n_columns()),
         tree_(setting.forest, setting.leaf_output, k_),
         games_(setting.forest, setting.weights.most()),
-        payments_(setting.weights, k_),
+        payoffs_(setting.weights, k_),
         filled_(p_) {}
 
   bool explain(size_t row) {
@@ -57,22 +57,22 @@ class RowOfPairs {
     tree_.read(tree);
     games_.begin_tree(tree_);
     const auto& features = tree_.features();
-    payments_.begin(features.size());
+    payoffs_.begin(features.size());
     const size_t most =
         tree_.is_axis_aligned() ? kUnlimited : size_t{1} << setting_.options.max_exact_features;
     const Background& background = setting_.background;
     for (size_t i = 0; i < background.per_tree(); ++i) {
       const size_t z = background.row_of_tree(tree, i);
-      payments_.set_weight(background.weight(z));
+      payoffs_.set_weight(background.weight(z));
       const RowPair pair{x, background.row(z), filled_.data(), background.filled_row(z)};
-      if (!games_.play(pair, most, payments_)) return false;
+      if (!games_.play(pair, most, payoffs_)) return false;
     }
     for (size_t one = 0; one < features.size(); ++one)
       for (size_t other = 0; other <= one; ++other) {
         const auto f = static_cast<size_t>(features[one]), g = static_cast<size_t>(features[other]);
         for (size_t k = 0; k < k_; ++k) {
-          to[(f * p_ + g) * k_ + k] += payments_.of(one, other)[k];
-          if (f != g) to[(g * p_ + f) * k_ + k] += payments_.of(one, other)[k];
+          to[(f * p_ + g) * k_ + k] += payoffs_.of(one, other)[k];
+          if (f != g) to[(g * p_ + f) * k_ + k] += payoffs_.of(one, other)[k];
         }
       }
     return true;
@@ -88,8 +88,8 @@ class RowOfPairs {
   const InteractionSetting& setting_;
   size_t p_, k_;
   GameTree tree_;
-  BoxGames<PairPayments> games_;
-  PairPayments payments_;
+  BoxGames<PairPayoffs> games_;
+  PairPayoffs payoffs_;
   std::vector<float> filled_;  // x without missing values
 };
 

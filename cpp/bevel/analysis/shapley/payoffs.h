@@ -1,4 +1,4 @@
-// Payments to the features for the boxes of a tree, summed over boxes.
+// Payoffs of the features for the boxes of a tree, summed over boxes.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,13 @@ namespace bevel {
 // Values of K columns of the prediction from `first_column` on. All features of A get the same for
 // a box, and so do all of B: a feature gets the sum over the boxes below the decisions on it.
 template <size_t K>
-class ValuePayments {
+class ValuePayoffs {
  public:
   struct Sums {
     double of_row[K] = {}, of_background[K] = {};
   };
 
-  explicit ValuePayments(const BoxWeights& weights) : weights_(weights) {}
+  explicit ValuePayoffs(const BoxWeights& weights) : weights_(weights) {}
 
   // Sets the weight of boxes.
   void set_weight(double weight) { weight_ = weight; }
@@ -56,11 +56,11 @@ class ValuePayments {
 
 // Values and interactions of all pairs of features. Half of an interaction goes to each of its two
 // places; diagonals get the values, from which the others of their row are to be taken away.
-class PairPayments {
+class PairPayoffs {
  public:
   struct Sums {};
 
-  PairPayments(const BoxWeights& weights, size_t n_columns)
+  PairPayoffs(const BoxWeights& weights, size_t n_columns)
       : weights_(weights), n_columns_(n_columns) {}
 
   // Sets the weight of boxes.

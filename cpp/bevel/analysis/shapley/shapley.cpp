@@ -48,7 +48,7 @@ class Explainer {
         n_columns_(game.leaf_output.n_columns()),
         tree_(game.forest, game.leaf_output, (n_columns_ + K - 1) / K * K),
         games_(game.forest, game.weights.most()),
-        payments_(game.weights),
+        payoffs_(game.weights),
         orders_(game.forest, game.leaf_output),
         sampled_(n_features_, n_columns_),
         variances_(sampled_),
@@ -74,10 +74,10 @@ class Explainer {
     if (background.per_tree() < 2) return;
     begin_tree(tree);
     const size_t one = background.row_of_tree(tree, 0), two = background.row_of_tree(tree, 1);
-    payments_.begin(tree_.features().size(), 0);
+    payoffs_.begin(tree_.features().size(), 0);
     const RowPair pair{background.row(one), background.row(two), background.filled_row(one),
                        background.filled_row(two)};
-    game_.is_dense[tree] = !games_.play(pair, game_.most_boxes(tree_), payments_);
+    game_.is_dense[tree] = !games_.play(pair, game_.most_boxes(tree_), payoffs_);
   }
 
  private:
@@ -124,12 +124,12 @@ class Explainer {
   bool explain_exactly(const RowPair& pair) {
     const size_t n_features = tree_.features().size();
     for (size_t column = 0; column < n_columns_; column += K) {
-      payments_.begin(n_features, column);
-      if (!games_.play(pair, game_.most_boxes(tree_), payments_)) return false;
+      payoffs_.begin(n_features, column);
+      if (!games_.play(pair, game_.most_boxes(tree_), payoffs_)) return false;
       const size_t n = std::min(K, n_columns_ - column);
       for (size_t f = 0; f < n_features; ++f)
         for (size_t k = 0; k < n; ++k)
-          sums_.pair()[f * n_columns_ + column + k] = payments_.of(f)[k];
+          sums_.pair()[f * n_columns_ + column + k] = payoffs_.of(f)[k];
     }
     return true;
   }
@@ -157,8 +157,8 @@ class Explainer {
   Game& game_;
   size_t n_features_, n_columns_;
   GameTree tree_;
-  BoxGames<ValuePayments<K>> games_;
-  ValuePayments<K> payments_;
+  BoxGames<ValuePayoffs<K>> games_;
+  ValuePayoffs<K> payoffs_;
   ShapleyOrders orders_;
   bool orders_have_tree_ = false;  // they read a tree when it is first sampled
   Attribution sampled_, variances_;

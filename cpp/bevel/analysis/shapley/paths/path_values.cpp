@@ -36,7 +36,7 @@ class PathExplainer {
         tree_(setting.forest, setting.leaf_output,
               (n_columns_ + kColumns - 1) / kColumns * kColumns),
         games_(setting.forest, setting.weights.most()),
-        payments_(setting.weights) {}
+        payoffs_(setting.weights) {}
 
   bool explain(size_t first, size_t last) {
     for (size_t tree = 0; tree < setting_.forest.n_trees(); ++tree) {
@@ -70,12 +70,12 @@ class PathExplainer {
     double* to =
         setting_.values + row * static_cast<size_t>(setting_.forest.n_features) * n_columns_;
     for (size_t column = 0; column < n_columns_; column += kColumns) {
-      payments_.begin(features.size(), column);
-      if (!games_.play(x, setting_.most_boxes, payments_)) return false;
+      payoffs_.begin(features.size(), column);
+      if (!games_.play(x, setting_.most_boxes, payoffs_)) return false;
       const size_t n = std::min(kColumns, n_columns_ - column);
       for (size_t f = 0; f < features.size(); ++f)
         for (size_t k = 0; k < n; ++k)
-          to[static_cast<size_t>(features[f]) * n_columns_ + column + k] += payments_.of(f)[k];
+          to[static_cast<size_t>(features[f]) * n_columns_ + column + k] += payoffs_.of(f)[k];
     }
     return true;
   }
@@ -83,8 +83,8 @@ class PathExplainer {
   const PathSetting& setting_;
   size_t n_columns_;
   GameTree tree_;
-  PathGames<ValuePayments<kColumns>> games_;
-  ValuePayments<kColumns> payments_;
+  PathGames<ValuePayoffs<kColumns>> games_;
+  ValuePayoffs<kColumns> payoffs_;
 };
 
 }  // namespace
