@@ -468,6 +468,7 @@ def read_model(
             tuned_out_of_bag=_tuned_out_of_bag(values),
             rotations=rotations,
             families=families,
+            bounds_leaves=values.get("monotonic_cst") is not None,
         ),
         targets=targets,
     )

@@ -32,6 +32,8 @@ class Provenance:
         Record of a regularised rotation ensemble.
     families : FamilyRecord or None
         Record of a forest whose families share the trees (`projection="auto"`).
+    bounds_leaves : bool
+        Whether monotonic constraints bound the leaves, which are then no means of their rows.
     """
 
     seed: int | None
@@ -40,6 +42,7 @@ class Provenance:
     tuned_out_of_bag: str = ""
     rotations: RotationRecord | None = None
     families: FamilyRecord | None = None
+    bounds_leaves: bool = False
 
     @property
     def draws_bags(self) -> bool:

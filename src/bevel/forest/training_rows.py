@@ -140,7 +140,8 @@ def leaf_rows_of(
         balanced=weighting.balanced,
         n_threads=n_threads,
     )
-    if not agrees_with_leaves(fitted.forest, leaf_rows, rows.target):
+    bounded = fitted.provenance.bounds_leaves
+    if not (bounded or agrees_with_leaves(fitted.forest, leaf_rows, rows.target)):
         raise ValueError(
             f"{caller} needs the rows, targets and weights of the fit; got others, which do not "
             "give what the leaves predict. Pass the X, y and sample_weight of the fit."
@@ -305,13 +306,18 @@ def _recognise(
 ) -> None:
     """Check that every leaf of the first and the last tree holds rows of the bag that fit it.
 
-    Single rows are not checked: they may have had weight zero.
+    Single rows are not checked: they may have had weight zero. Where constraints bound the leaves,
+    every leaf has to hold some row.
     """
     for number in {0, fitted.forest.n_trees - 1}:
         tree = take_trees(fitted.forest, [number])
         bag = np.flatnonzero(bags.counts(number, weights))
         leaf = PackedPredictor(tree).leaves(np.ascontiguousarray(X[bag]), 1)[:, 0]
-        if not fitted.task.agrees(tree, leaf, target[bag]):
+        if fitted.provenance.bounds_leaves:
+            same = np.isin(np.flatnonzero(tree.right < 0), leaf).all()
+        else:
+            same = fitted.task.agrees(tree, leaf, target[bag])
+        if not same:
             raise _other_rows("the rows of the fit", "rows that do not fall into the same leaves")
 
 

@@ -436,6 +436,7 @@ def assemble(
             tuned_out_of_bag=tuned_out_of_bag(request.members),
             rotations=shares.rotations,
             families=shares.families,
+            bounds_leaves=request.values.get("monotonic_cst") is not None,
         ),
     )
 

@@ -8,6 +8,7 @@ import inspect
 import numpy as np
 import pytest
 
+import bevel
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
@@ -192,3 +193,17 @@ def test_every_function_of_rows_and_targets_is_looked_at():
                 named.add(name)
     assert named <= set(SCORES) | set(WITHOUT_SCORES)
     assert set(SCORES) | set(WITHOUT_SCORES) <= set(analysis.__all__)
+
+
+@pytest.mark.parametrize("grown", [classifier, regressor])
+def test_rows_of_a_fit_with_monotonic_constraints_are_recognised(grown, tmp_path):
+    """Constraints bound the leaves, which then are no means of their rows."""
+    forest = grown(monotonic_cst=[1, -1, 0, 1])
+    y = CLASSES if grown is classifier else NUMBERS
+    forest.save(tmp_path / "model.bevel")
+    for each in (forest, bevel.load(tmp_path / "model.bevel")):
+        found = analysis.importance(each, "permutation", X, y, n_repeats=2, random_state=0)
+        assert len(found.values) == X.shape[1]
+        analysis.proximity(each, X, y, kind="oob")
+        with pytest.raises(ValueError, match="rows of the fit"):
+            analysis.proximity(each, X[::-1], y, kind="oob")
