@@ -30,7 +30,7 @@ struct Cut {
   bool missing_left = false;  // single features with NaN in the node
   bool has_missing = false;
   double weight_left = 0.0;
-  double beyond_chance = 1.0;  // share of the gain that levels do not have by chance
+  double beyond_chance = 1.0;     // share of the gain that levels do not have by chance
   float low = 0.0f, high = 0.0f;  // the projected values on either side of the cut
   int edge = -1;                  // a cut after this bin, whose neighbours are not known yet
   Binning binning;
