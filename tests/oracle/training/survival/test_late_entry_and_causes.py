@@ -130,6 +130,7 @@ def assert_leaf(
         np.testing.assert_allclose(jump[own], list(expected.values()), rtol=1e-6)
 
 
+@pytest.mark.filterwarnings("ignore:times should be at most")  # some are later
 @pytest.mark.parametrize("late", [False, True], ids=["seen from the start", "late"])
 def test_incidences_are_those_of_the_leaves_and_add_up(late: bool) -> None:
     for seed in SEEDS:
