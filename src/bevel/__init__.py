@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from bevel.estimators.loading import load
     from bevel.forest.flat_forest import FlatForest
     from bevel.scanning import scan
+    from bevel.tables.table_file import read_table
     from bevel.tuning import tune
 
     __version__: str
@@ -62,6 +63,7 @@ __all__ = [
     "plots",
     "presets",
     "projections",
+    "read_table",
     "scan",
     "tune",
     "workflow",
@@ -76,6 +78,7 @@ _PLACES = {
     "NoOutOfBagError": "bevel.errors",
     "PrecisionWarning": "bevel.errors",
     "load": "bevel.estimators.loading",
+    "read_table": "bevel.tables.table_file",
     "scan": "bevel.scanning",
     "tune": "bevel.tuning",
 }

@@ -27,6 +27,7 @@ from sklearn.utils import check_array
 
 from bevel._types import AnyFloats, Array, Floats
 from bevel.errors import join_names, shorten
+from bevel.extras import import_optional
 
 __all__ = [
     "MEANING",
@@ -255,6 +256,36 @@ class Columns:
         place = {name: index for index, name in enumerate(self.names)}
         values = tuple(self.values[place[name]] for name in names)
         return Columns(tuple(names), values, self.dates.intersection(names))
+
+    def __getitem__(self, name: str) -> Array:
+        """The values of a column."""
+        if name not in self.names:
+            known = join_names([repr(each) for each in self.names], limit=8)
+            raise KeyError(f"The table has no column {name!r}; its columns are {known}.")
+        return self.values[self.names.index(name)]
+
+    def drop(self, *names: str) -> Columns:
+        """Return the columns without those of these names; raises KeyError for an absent one."""
+        for name in names:
+            self[name]
+        return self.select([name for name in self.names if name not in names])
+
+    def to_pandas(self) -> Any:
+        """A data frame: nominal columns are categories, dates are time stamps."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        made = {}
+        for name, column in zip(self.names, self.values, strict=True):
+            if name in self.dates:
+                made[name] = pandas.to_datetime(column, unit="D")
+            else:
+                made[name] = pandas.Categorical(column) if column.dtype.kind == "O" else column
+        return pandas.DataFrame(made)
+
+    def __repr__(self) -> str:
+        n_rows, n_columns = self.shape
+        n_nominal = len(self.nominal)
+        kinds = f"{n_columns - n_nominal} numeric, {n_nominal} nominal"
+        return f"Columns: {n_rows:,} rows, {n_columns:,} columns ({kinds})"
 
     def missing(self, index: int) -> npt.NDArray[np.bool_]:
         """Mask of the missing values of a column."""

@@ -143,9 +143,9 @@ class ResultWriter:
         words = words_of(self.rows(fitted).task)
         file = model_file or "model.bevel"
         lines = [
-            "import bevel, pandas as pd",
+            "import bevel",
             f"model = bevel.load({json.dumps(file, ensure_ascii=False)})",
-            'rows = pd.read_csv("new.csv")[model.feature_names_in_]',
+            'rows = bevel.read_table("new.csv", like=model)',
             *words.use_in_python,
         ]
         command = f"bevel predict {shlex.quote(file)} new.csv{words.use_of_command}"

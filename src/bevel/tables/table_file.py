@@ -6,22 +6,24 @@ dates, is numeric; any other is nominal, and its labels are the words of the fil
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.tables import MEANING, Columns, index_columns, is_missing, read_table
-from bevel.errors import join_names, nearest
+from bevel.data.tables import MEANING, Columns, index_columns, is_missing
+from bevel.data.tables import read_table as as_table
+from bevel.errors import join_names, nearest, wrong_type
 from bevel.extras import MissingPackageError, import_optional
-from bevel.tables.options import Source, TableOptions
+from bevel.tables.options import Source, TableKeywords, TableOptions
 from bevel.tables.parsing import ORDERS, Convention, InferredColumn, first_misfit, infer_type
 from bevel.tables.text import MISSING, ParsedColumns, TextFile, find_layout
 
-__all__ = ["ReadColumns", "TableFile", "open_table"]
+__all__ = ["ReadColumns", "TableFile", "kinds_of_fit", "open_table", "read_table"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -257,7 +259,7 @@ def _open_parquet(source: Source, options: TableOptions) -> TableFile:
             raise ValueError(
                 f"`{name}` is for text files; got the Parquet file {source}. Leave it out."
             )
-    table = read_table(_read_parquet(source))
+    table = as_table(_read_parquet(source))
     names = _names_of(table.native)
     nominal, dates = set(table.nominal_by_dtype()), set(table.dates())
     markers = {marker.strip().lower() for marker in options.missing}
@@ -309,3 +311,78 @@ def _as_words(labels: npt.NDArray[Any], markers: Collection[str]) -> npt.NDArray
     cells = [None if is_missing(label) else str(label) for label in labels.tolist()]
     words[:] = [None if cell is None or cell.strip().lower() in markers else cell for cell in cells]
     return words
+
+
+def read_table(
+    path: str | os.PathLike[str],
+    columns: Sequence[str] | None = None,
+    *,
+    like: Any = None,
+    **options: Unpack[TableKeywords],
+) -> Columns:
+    """Read a table from a file, as the commands and `bevel.scan` do.
+
+    Format, delimiter, header and the types of the columns are found out. Numbers may have decimal
+    commas, thousands separators, currency and percent signs; dates are numbers of days since
+    1970-01-01.
+
+    Parameters
+    ----------
+    path : str or path
+        CSV or TSV, which may be gzipped, or Parquet.
+    columns : sequence of str, default=None
+        Names of the columns to read, in this order; None reads all but the index of a data frame.
+    like : estimator, default=None
+        A fitted estimator: the columns of its fit are read, each with the type that it had there.
+    **options
+        What would be found out otherwise: `header`, `delimiter`, `decimal`, `missing`, `encoding`
+        and `types`, as in `bevel.workflow.TableOptions`.
+
+    Returns
+    -------
+    Columns
+        Named columns, which estimators take as they take a data frame. ``table["name"]`` is a
+        column, ``table.drop("name")`` the others, and ``table.to_pandas()`` a data frame.
+
+    Examples
+    --------
+    >>> import bevel
+    >>> from pathlib import Path
+    >>> from tempfile import TemporaryDirectory
+    >>> rows = ["area;city;price", "71,5;Rome;1 200 €", "48;Oslo;990 €"]
+    >>> with TemporaryDirectory() as folder:
+    ...     path = Path(folder, "flats.csv")
+    ...     size = path.write_text(chr(10).join(rows), encoding="utf-8")
+    ...     table = bevel.read_table(path)
+    >>> table
+    Columns: 2 rows, 3 columns (2 numeric, 1 nominal)
+    >>> table["price"]
+    array([1200.,  990.])
+    """
+    table = open_table(Path(path), TableOptions(**options))
+    if like is None:
+        names = columns if columns is not None else [n for n in table.names if n not in table.index]
+        return table.read([str(name) for name in names]).columns
+    if columns is not None:
+        raise ValueError(
+            f"columns must be None with like, whose columns are read; got {list(columns)}. Leave "
+            "one of them out."
+        )
+    if not hasattr(like, "feature_names_in_"):
+        required = "a fitted estimator with names of columns"
+        remedy = "Fit it on a data frame, or a table of bevel.read_table."
+        raise wrong_type("like", required, like, remedy)
+    names = [str(name) for name in like.feature_names_in_]
+    return table.read(names, kinds_of_fit(like, names)).columns
+
+
+def kinds_of_fit(model: Any, names: Sequence[str]) -> dict[str, str]:
+    """Type of each column in the fit; a nominal column of numbers is compared as numbers."""
+    words = {
+        feature
+        for feature, levels in model.fitted_forest_.encoding.nominal.items()
+        if not all(isinstance(label, int | float) for label in levels.labels)
+    }
+    return {
+        name: "nominal" if feature in words else "numeric" for feature, name in enumerate(names)
+    }

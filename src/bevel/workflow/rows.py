@@ -19,7 +19,7 @@ from bevel._types import Floats
 from bevel.data.tables import Columns
 from bevel.errors import join_names, nearest, shorten
 from bevel.tables.options import Source, TableOptions
-from bevel.tables.table_file import TableFile, open_table
+from bevel.tables.table_file import TableFile, kinds_of_fit, open_table
 from bevel.workflow.tasks import CLASSIFICATION, ISOLATION, REGRESSION, OneTarget, TableTask
 
 __all__ = [
@@ -495,7 +495,7 @@ def read_model_rows(
     """
     table = open_table(path, options)
     names, unused = _columns_of_fit(model, table, target, row_id)
-    read = table.read(names, _kinds(model, names))
+    read = table.read(names, kinds_of_fit(model, names))
     X = Columns(tuple(getattr(model, "feature_names_in_", names)), read.columns.values)
     if len(X) == 0:
         raise ValueError(
@@ -575,18 +575,6 @@ def _remedy(wanted: Sequence[str], in_file: Collection[str], names: Sequence[str
     if close is not None:
         return f"Is {close!r} meant? Rename it in the header."
     return "Check the header and the delimiter, or the model with bevel inspect."
-
-
-def _kinds(model: Any, names: Sequence[str]) -> dict[str, str]:
-    """Type of each column in the fit; a nominal column of numbers is compared as numbers."""
-    words = {
-        feature
-        for feature, levels in model.fitted_forest_.encoding.nominal.items()
-        if not all(isinstance(label, int | float) for label in levels.labels)
-    }
-    return {
-        name: "nominal" if feature in words else "numeric" for feature, name in enumerate(names)
-    }
 
 
 def _unseen_labels(model: Any, X: Columns) -> list[str]:
