@@ -314,7 +314,7 @@ def _recognise(
         bag = np.flatnonzero(bags.counts(number, weights))
         leaf = PackedPredictor(tree).leaves(np.ascontiguousarray(X[bag]), 1)[:, 0]
         if fitted.provenance.bounds_leaves:
-            same = np.isin(np.flatnonzero(tree.right < 0), leaf).all()
+            same = bool(np.isin(np.flatnonzero(tree.right < 0), leaf).all())
         else:
             same = fitted.task.agrees(tree, leaf, target[bag])
         if not same:
