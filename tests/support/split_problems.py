@@ -23,8 +23,8 @@ from support.naive.splitter import (
     numeric_cuts,
 )
 
-# Of `random_problem`: ties, copied rows and many sizes, then one row (27), constant columns
-# (48, 62) and one class (107).
+# Seeds of `random_problem` that give ties, copied rows and many sizes; 27 gives one row, 48 and 62
+# constant columns, and 107 one class.
 SEEDS = (0, 1, 2, 3, 4, 5, 27, 48, 62, 107)
 
 

@@ -367,7 +367,7 @@ class OutOfBag:
         return float(metric(y_true[self.known], np.concatenate(decided)))
 
     def blocks(self) -> Iterator[tuple[slice, OutOfBag]]:
-        """The same as consecutive rows, none of them many values; see `row_blocks`."""
+        """Out-of-bag predictions of consecutive rows, block by block, as `row_blocks` cuts them."""
         for rows in row_blocks(len(self.known), self.predictions.shape[1]):
             yield rows, OutOfBag(self.predictions[rows], self.known[rows])
 

@@ -215,7 +215,7 @@ class TaskWords:
 
     @property
     def removed_in_table(self) -> str:
-        """The same as the head of a column."""
+        """What splits are chosen by, in the head of a column of a table."""
         return self.removed
 
     def measure(self, kind: str) -> str:
@@ -716,7 +716,7 @@ class RiskWords(TaskWords):
 
     @property
     def removed_in_table(self) -> str:
-        """The same as the head of a column."""
+        """What splits are chosen by, in the head of a column of a table."""
         return "log-rank"
 
     def column_importance(self) -> str:

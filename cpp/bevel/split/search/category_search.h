@@ -170,7 +170,7 @@ class CategorySearch {
       rows_[next[static_cast<size_t>(groups_[i])]++] = static_cast<uint32_t>(i);
   }
 
-  // The score of the levels on the left: from their sums.
+  // Scores the levels on the left by their sums.
   struct SumsOfPrefix {
     explicit SumsOfPrefix(const Criterion& from) : criterion(from) {}
     void begin(const CategorySearch&) {}
@@ -178,7 +178,7 @@ class CategorySearch {
     double score(const double* left) const { return criterion.moments_score(left); }
     const Criterion& criterion;
   };
-  // The same where each row has to be added.
+  // Scores the levels on the left by adding their rows, for criteria that sums do not suffice for.
   struct RowsOfPrefix {
     explicit RowsOfPrefix(const Criterion& criterion) : left(criterion) {}
     void begin(const CategorySearch& from) {
