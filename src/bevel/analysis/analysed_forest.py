@@ -221,9 +221,9 @@ class AnalysedForest:
         """Mean values or class shares of encoded rows over the trees, rows x columns."""
         return self.predictor.means(X, self.n_threads, self.hard)
 
-    def encode(self, X: Any) -> npt.NDArray[np.float32]:
-        """Rows as the trees read them: scaled, with level codes in nominal columns."""
-        return encode_rows(self.estimator, X)
+    def encode(self, X: Any, training: bool = False) -> npt.NDArray[np.float32]:
+        """Rows as the trees read them: new ones, or the training rows given again."""
+        return encode_rows(self.estimator, X, training)
 
     def target(self, y: Any, n_rows: int) -> Target:
         """Positions in `classes`, or numbers; the classes must be those of the fit."""
@@ -232,14 +232,14 @@ class AnalysedForest:
     def training_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises if they are other rows."""
         known_bags(self.fitted, self.caller)  # raises before rows are read
-        return training_rows_of(self.fitted, self.encode(X), y, self.caller)
+        return training_rows_of(self.fitted, self.encode(X, training=True), y, self.caller)
 
     def leaf_rows(
         self, X: Any, y: Any, sample_weight: Any
     ) -> tuple[LeafRows, TrainingRows, Weighting]:
         """The rows of the fit in their leaves; raises if they contradict the leaf predictions."""
         known_bags(self.fitted, self.caller)
-        rows = self.encode(X)
+        rows = self.encode(X, training=True)
         return leaf_rows_of(self.fitted, rows, y, sample_weight, self.caller, self.n_threads)
 
     def kept_targets(self) -> LeafTargets | None:
@@ -253,13 +253,15 @@ class AnalysedForest:
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
         """The rows of the fit with their bags; raises unless each tree has rows it has not seen."""
         self.bags_with_rows_out()
-        rows = out_of_bag_rows(self.fitted, self.encode(X), y, self.caller)
+        encoded = self.encode(X, training=True)
+        rows = out_of_bag_rows(self.fitted, encoded, y, self.caller)
         self.check_some_row_is_out(rows)
         return rows
 
-    def recognised_rows(self, encoded: npt.NDArray[np.float32], y: Any) -> TrainingRows | None:
+    def recognised_rows(self, X: Any, y: Any) -> TrainingRows | None:
         """The rows of the fit; None for other rows, and if bags are not known."""
         try:
+            encoded = self.encode(X, training=True)
             return training_rows_of(self.fitted, encoded, y, self.caller)
         except ValueError:  # other rows, or bags that cannot be drawn again
             return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,10 +11,11 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Float32s
+from bevel._types import Float32s, Floats
 from bevel.data.encoding import (
     MAX_STORED,
     Encoding,
+    Levels,
     allocate,
     choose_nominal,
     column_tiles,
@@ -25,6 +26,13 @@ from bevel.data.encoding import (
     learn_levels,
     read_tile,
     scale_tile,
+)
+from bevel.data.level_statistics import (
+    MOST_LEVELS,
+    LevelMeans,
+    LevelTarget,
+    NumberedTable,
+    learn_means,
 )
 from bevel.data.row_numbers import warn_of_index, warn_of_row_names
 from bevel.data.scaling import (
@@ -82,7 +90,8 @@ def learn_dataset(
     categorical_features: Any,
     scale: str | None,
     n_threads: int = 1,
-    counted: npt.NDArray[np.bool_] | None = None,
+    weights: Floats | None = None,
+    level_target: LevelTarget | None = None,
 ) -> Dataset:
     """Read a training table and learn how new rows must be read.
 
@@ -96,16 +105,24 @@ def learn_dataset(
         One of `bevel.data.scaling.SCALES`.
     n_threads : int, default=1
         Threads that scale columns and look for their medians.
-    counted : ndarray of bool, shape (n,), default=None
-        Rows that scales and medians are learnt from, those of weight above zero; None for all.
+    weights : ndarray of float64, shape (n,), default=None
+        Weights of the rows, of which those of weight zero are not learnt from; None if all are one.
+    level_target : LevelTarget or None, default=None
+        Numbers whose means stand for the levels of columns with very many of them; None: no column
+        is read as such means.
     """
+    counted = None if weights is None or weights.all() else weights > 0.0
     labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
     nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
     warn_of_row_names(table, nominal)
     warn_of_index(table)
+    means: dict[int, LevelMeans] = {}
+    if level_target is not None:
+        table, means = _with_means(table, nominal, level_target, weights)
+    coded = nominal.keys() - means.keys()
     levels = np.zeros(table.n_features, dtype=np.int32)
-    for feature, column in nominal.items():
-        levels[feature] = column.n_codes
+    for feature in coded:
+        levels[feature] = nominal[feature].n_codes
     ready = scale is None and is_stored(table, levels, "F")
     X = table.native if ready else allocate(table, "F")
     stored = None if scale or ready else _store_whole(table, levels, X, n_threads)
@@ -113,16 +130,29 @@ def learn_dataset(
         scaler: Scaler = IdentityScaler()
     else:
         scaler = _learn_numeric(table, levels, scale, None if ready else X, n_threads, counted)
-    for feature, column in nominal.items():
-        X[:, feature] = column.encode(labels[feature], table.describe(feature))
+    for feature in coded:
+        X[:, feature] = nominal[feature].encode(labels[feature], table.describe(feature))
     if scale is None:
         _warn_of_collapse(table, levels, X)
     medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
     if counted is not None:
         medians, _ = _core.summarise_columns(np.asfortranarray(X[counted]), levels, n_threads)
     dates = frozenset(table.dates()) - nominal.keys()
-    encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates)
+    encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates, means)
     return Dataset(frozen(X), frozen(has_nan), encoding)
+
+
+def _with_means(
+    table: Table, nominal: Mapping[int, Levels], target: LevelTarget, weights: Floats | None
+) -> tuple[Table, dict[int, LevelMeans]]:
+    """The table with columns of very many levels as means of the target, and these means."""
+    means, numbers = {}, {}
+    for feature, levels in nominal.items():
+        if levels.n_codes > MOST_LEVELS:
+            codes = levels.encode(table.labels(feature), table.describe(feature)).astype(np.intp)
+            means[feature] = learn_means(codes, levels.n_codes, target, weights)
+            numbers[feature] = means[feature].of_training_rows(codes)
+    return (NumberedTable(table, numbers) if means else table), means
 
 
 def view_dataset(
@@ -179,7 +209,7 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
     n_threads : int, default=1
         Threads that scale columns and look for missing values.
     """
-    X = encode(table, encoding, "F", n_threads)
+    X = encode(table, encoding, "F", n_threads, training=True)
     _check_seen(table, encoding, X)
     _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
     return Dataset(X, frozen(has_nan), encoding)
@@ -187,7 +217,8 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
 
 def _check_seen(table: Table, encoding: Encoding, X: Float32s) -> None:
     """Raise on a level that the first fit has not seen."""
-    for feature, column in encoding.nominal.items():
+    for feature in np.flatnonzero(encoding.levels).tolist():
+        column = encoding.nominal[feature]
         unseen = np.flatnonzero(X[:, feature] >= column.n_codes)
         if len(unseen):
             row = int(unseen[0])

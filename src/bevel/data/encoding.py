@@ -10,7 +10,7 @@ import itertools
 import numbers
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any, Literal, NamedTuple
 
@@ -19,6 +19,7 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import AnyFloats, Float32s
+from bevel.data.level_statistics import LevelMeans, NumberedTable
 from bevel.data.scaling import IdentityScaler, Scaler
 from bevel.data.tables import ArrayTable, ColumnsTable, Table, is_missing
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
@@ -330,12 +331,14 @@ class Encoding:
     nominal : mapping of int to Levels
         Levels of each nominal column.
     levels : ndarray of int32, shape (p,)
-        Number of levels of each column, 0 for numeric ones.
+        Number of levels of each column that trees read as codes, 0 for those they read as numbers.
     medians : ndarray of float32, shape (p,)
         Medians of the stored training values, missing ones ignored; 0 for nominal columns and
         columns without values. Missing values count as the median where features are combined.
     dates : frozenset of int
         Numeric columns that hold dates: their numbers are days since 1970-01-01.
+    means : mapping of int to LevelMeans
+        Means of the target, of the nominal columns that trees read as numbers.
     """
 
     scaler: Scaler
@@ -343,6 +346,7 @@ class Encoding:
     levels: npt.NDArray[np.int32]
     medians: Float32s
     dates: frozenset[int] = frozenset()
+    means: Mapping[int, LevelMeans] = field(default_factory=dict)
 
     @cached_property
     def native_scaler(self) -> _core.Scaler:
@@ -355,13 +359,57 @@ class Encoding:
         unscaled = isinstance(self.scaler, IdentityScaler)
         return Reading(self.native_scaler, MAX_STORED if unscaled else MAX_READ)
 
+    @property
+    def n_labels(self) -> npt.NDArray[np.int32]:
+        """Number of levels of each column of the table, 0 for numeric ones."""
+        n_labels = self.levels.copy()
+        for feature in self.means:
+            n_labels[feature] = self.nominal[feature].n_codes
+        return n_labels
+
     def __getstate__(self) -> dict[str, Any]:
         """State to save, without the native scaler, which is made again on demand."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
+        return {each.name: getattr(self, each.name) for each in fields(self)}
+
+    def check_plain(self, caller: str) -> None:
+        """Raise unless rows of plain numbers, with codes for labels, are all that trees need."""
+        if self.means:
+            columns = join_names([str(feature) for feature in sorted(self.means)])
+            raise AttributeError(
+                f"{caller} reads plain numbers; got a model that reads labels as means of the "
+                f"target (column {columns}). Use predict, or fit with a projection of its own, such "
+                'as projection="sparse", which reads all labels as levels.'
+            )
+
+    def of_labels(self, feature: int, labels: npt.NDArray[Any], name: str) -> Float32s:
+        """Labels of a nominal column as trees read them, for new rows."""
+        codes = self.nominal[feature].encode(labels, name)
+        if feature not in self.means:
+            return codes
+        numbers = self.means[feature].of_new_rows(codes.astype(np.intp))[:, None]
+        scaled = np.empty(numbers.shape, np.float32)
+        scale_tile(self.native_scaler, numbers, feature, 1, scaled)
+        return scaled[:, 0]
+
+    def numbered(self, table: Table, training: bool) -> Table:
+        """The table with the nominal columns that trees read as numbers in numbers."""
+        if not self.means:
+            return table
+        columns = {}
+        for feature, means in self.means.items():
+            levels, name = self.nominal[feature], table.describe(feature)
+            codes = levels.encode(table.labels(feature), name).astype(np.intp)
+            known = means.of_training_rows if training else means.of_new_rows
+            columns[feature] = known(codes)
+        return NumberedTable(table, columns)
 
 
 def encode(
-    table: Table, encoding: Encoding, order: Literal["C", "F"] = "C", n_threads: int = 1
+    table: Table,
+    encoding: Encoding,
+    order: Literal["C", "F"] = "C",
+    n_threads: int = 1,
+    training: bool = False,
 ) -> Float32s:
     """Read rows as the training rows were read.
 
@@ -375,8 +423,12 @@ def encode(
         Memory order of the result: C to predict, F to train.
     n_threads : int, default=1
         Threads that scale.
+    training : bool, default=False
+        Whether these are all training rows in their order, which must not see their own targets in
+        the means of levels.
     """
     _check_dates(table, encoding)
+    table = encoding.numbered(table, training)
     unscaled = isinstance(encoding.scaler, IdentityScaler)
     ready = unscaled and is_stored(table, encoding.levels, order)
     X = table.native if ready else allocate(table, order)
@@ -384,7 +436,8 @@ def encode(
         tile = read_tile(table, rows, features, unscaled)
         if not ready:
             scale_tile(encoding.native_scaler, tile, features.start, n_threads, X[rows, features])
-    for feature, column in encoding.nominal.items():
+    for feature in np.flatnonzero(encoding.levels).tolist():
+        column = encoding.nominal[feature]
         X[:, feature] = column.encode(table.labels(feature), table.describe(feature))
     return frozen(X)
 

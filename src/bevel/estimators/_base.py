@@ -249,12 +249,12 @@ def _changed(projection: object, settings: dict[str, Any]) -> Projection:
     return projection.with_params(**settings)
 
 
-def encode_rows(estimator: Any, X: Any) -> npt.NDArray[np.float32]:
-    """Encode rows for prediction as the training rows of a fitted estimator were."""
+def encode_rows(estimator: Any, X: Any, training: bool = False) -> npt.NDArray[np.float32]:
+    """Encode rows for prediction, or as the training rows of the fit, given again, were."""
     check_is_fitted(estimator)
     table = estimator._read(X, "no_validation", reset=False)
-    encoding = estimator._fitted.encoding
-    return encode(table, encoding, n_threads=count_threads(estimator.n_jobs))
+    encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
+    return encode(table, encoding, n_threads=n_threads, training=training)
 
 
 def explained(error: MemoryError, caller: str, estimator: Any, X: Any) -> MemoryError:
@@ -553,6 +553,7 @@ class TreeEstimator(TableEstimator):
         self.verify()  # a mapped file must not be walked without checks
         fitted = self.fitted_forest_
         fitted.task.check_one_output("predictor_")
+        fitted.encoding.check_plain("predictor_")
         how = fitted.aggregation
         return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power)
 

@@ -183,7 +183,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             kept = np.flatnonzero(target.weights)
             table = select_rows(table, kept)
             X, target = table.native, target.rows(kept)
-        dataset = self._dataset(table, before, n_threads, may_view=X_val is None)
+        dataset = self._dataset(table, target, before, n_threads, may_view=X_val is None)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(
@@ -279,7 +279,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         scorer : ValidationScorer or None, default=None
             Scorer that decides when to stop; None: the loss.
         """
-        constraints = self._constraints(columns, dataset.encoding.levels)
+        constraints = self._constraints(columns, dataset.encoding.n_labels)
         options = self._options(n_rows, target.validates is not None, before, refits)
         work = BoostingWork(dataset, target, constraints, options, seed, before, scorer)
         self._fit_in_stages(work, refits)
@@ -329,7 +329,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             )
 
     def _dataset(
-        self, table: Table, before: FittedForest | None, n_threads: int, may_view: bool
+        self,
+        table: Table,
+        target: BoostingTarget,
+        before: FittedForest | None,
+        n_threads: int,
+        may_view: bool,
     ) -> Dataset:
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads)
@@ -338,7 +343,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
-        return learn_dataset(table, self.categorical_features, scale, n_threads)
+        level_target = self._task().level_target(target.values) if self.projection == "auto" else None
+        nominal = self.categorical_features
+        return learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
 
     def _chosen_scale(self) -> str | None:
         members = self._members()
@@ -499,6 +506,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         """The trees for servers: no checks, any thread; see `AdditiveRowPredictor`."""
         self.verify()
         fitted = self.fitted_forest_
+        fitted.encoding.check_plain("predictor_")
         return AdditiveRowPredictor(
             fitted.packed_predictor, fitted.encoding.reading, _additive(fitted)
         )

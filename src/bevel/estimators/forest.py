@@ -254,7 +254,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         self.fitted_forest_.task.check_one_output("prune_trees")
         self._check_budget(n_trees)
         fitted = self.fitted_forest_.in_memory()
-        rows = out_of_bag_rows(fitted, encode_rows(self, X), y, "prune_trees")
+        encoded = encode_rows(self, X, training=True)
+        rows = out_of_bag_rows(fitted, encoded, y, "prune_trees")
         n_threads, hard = count_threads(self.n_jobs), fitted.aggregation.hard
         errors = pair_errors(fitted.packed_predictor, rows, n_threads, hard)
         return keep_trees(self, best_subset(errors, n_trees))
@@ -791,7 +792,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         """Kept targets, or those of training rows that are given again."""
         X, y, sample_weight = training
         if X is not None and y is not None:
-            encoded = encode_rows(self, X)
+            encoded = encode_rows(self, X, training=True)
             leaf_rows, rows, weighting = leaf_rows_of(
                 self._fitted, encoded, y, sample_weight, caller, n_threads
             )

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.data.encoding import MAX_LEVELS, Encoding, Levels
+from bevel.data.encoding import MAX_LEVELS, MAX_READ, Encoding, Levels
+from bevel.data.level_statistics import N_FOLDS, LevelMeans
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
 from bevel.files.atomic import write_whole
@@ -200,7 +201,14 @@ def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
         "scaler": _encode_scaler(encoding.scaler, arrays),
         "nominal": [_encode_levels(f, each) for f, each in sorted(encoding.nominal.items())],
     }
-    return fields | ({"dates": sorted(encoding.dates)} if encoding.dates else {})
+    if encoding.dates:
+        fields["dates"] = sorted(encoding.dates)
+    if encoding.means:
+        kept = [(feature, encoding.means[feature]) for feature in sorted(encoding.means)]
+        fields["means"] = [{"feature": f, "meaning": each.meaning} for f, each in kept]
+        tables = [np.vstack((each.of_all, each.of_others)).ravel() for _, each in kept]
+        arrays["means"] = np.concatenate(tables)
+    return fields
 
 
 def decode_table(header: Fields, sections: Sections, n_features: int) -> Encoding:
@@ -212,10 +220,12 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
     levels = np.zeros(n_features, dtype=np.int32)
     for feature, column in nominal.items():
         levels[feature] = column.n_codes
-    levels.flags.writeable = False
     scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
     dates = _decode_dates(header.take_any("dates"), levels) if header.has("dates") else frozenset()
-    return Encoding(scaler, nominal, levels, medians, dates)
+    means = _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+    levels[list(means)] = 0
+    levels.flags.writeable = False
+    return Encoding(scaler, nominal, levels, medians, dates, means)
 
 
 def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
@@ -253,6 +263,30 @@ def _decode_dates(value: object, levels: npt.NDArray[np.int32]) -> frozenset[int
     if not columns or columns != sorted(set(columns)):
         raise damaged("header.dates", "ascending columns", columns)
     return frozenset(columns)
+
+
+def _decode_means(
+    entries: list[Any], levels: npt.NDArray[np.int32], sections: Sections
+) -> dict[int, LevelMeans]:
+    """Means of the target of the nominal columns that are read as numbers, in their order."""
+    kinds: dict[int, str] = {}
+    for entry in entries:
+        fields = Fields(entry, "means")
+        feature = fields.take_count("feature", most=len(levels) - 1)
+        kinds[feature] = fields.take("meaning", str)
+        fields.finish()
+    sizes = [(1 + N_FOLDS) * (int(levels[feature]) + 1) for feature in kinds]
+    if len(kinds) < len(entries) or list(kinds) != sorted(kinds) or not levels[list(kinds)].all():
+        raise damaged("header.means", "different nominal columns, ascending", "others")
+    numbers = sections.take("means", "<f8", sum(sizes))
+    if not (np.abs(numbers) <= MAX_READ).all():
+        raise damaged("Means of levels", f"at most {MAX_READ:g} in size", "others")
+    tables = np.split(numbers, np.cumsum(sizes)[:-1])
+    means = {}
+    for (feature, meaning), table in zip(kinds.items(), tables, strict=True):
+        rows = table.reshape(1 + N_FOLDS, -1)
+        means[feature] = LevelMeans(rows[0], rows[1:], meaning)
+    return means
 
 
 def _checked(levels: Levels) -> Levels:

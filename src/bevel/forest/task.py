@@ -17,6 +17,7 @@ from scipy.special import digamma
 from sklearn.metrics import accuracy_score, r2_score
 
 from bevel._types import Array, Floats, Ints32, Ints64, Target
+from bevel.data.level_statistics import LevelTarget
 from bevel.data.survival import SurvivalTarget, read_survival
 from bevel.data.target import read_labels, read_numbers, split_outputs
 from bevel.errors import (
@@ -129,6 +130,10 @@ class Task:
     def read_new(self, y: Any, n_rows: int) -> Target:
         """Target of rows that were not in the fit: some classes may be absent, none may be new."""
         return self.read_again(y, n_rows)
+
+    def level_target(self, target: Target) -> LevelTarget | None:  # noqa: ARG002
+        """Numbers whose means tell the levels of a nominal column apart; None if there are none."""
+        return None
 
     def within_outputs(self, target: Array) -> Array:
         """Targets of training, with the classes of each output numbered by themselves."""
@@ -265,6 +270,12 @@ class Classification(Task):
             )
         return np.searchsorted(self.labels, classes).astype(np.int32)[codes]
 
+    def level_target(self, target: Target) -> LevelTarget | None:
+        values, n_classes = target.astype(np.float64), len(self.labels)
+        if n_classes == 2:
+            return LevelTarget(values, f"share of {called(str(self.labels[1]))}")
+        return LevelTarget(values, "class score", n_classes)
+
     def labels_of(self, target: Array) -> Array:
         return np.asarray(self.labels.take(target.astype(np.intp, copy=False)))
 
@@ -320,6 +331,9 @@ class Regression(Task):
     name = "regression"
     noun = "value"
     model = "a regression forest"
+
+    def level_target(self, target: Target) -> LevelTarget | None:
+        return LevelTarget(target.astype(np.float64), "mean target")
 
 
 @dataclass(frozen=True, eq=False)

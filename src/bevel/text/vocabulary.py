@@ -146,7 +146,10 @@ class Vocabulary:
 def vocabulary_of(fitted: FittedForest) -> Vocabulary:
     """Names and units of a fitted forest."""
     task, aggregation = fitted.task, fitted.aggregation
-    return Vocabulary(fitted.names, task, fitted.encoding, aggregation.names(task))
+    names = list(fitted.names)
+    for feature, means in fitted.encoding.means.items():
+        names[feature] = f"{means.meaning} in {names[feature]}"
+    return Vocabulary(tuple(names), task, fitted.encoding, aggregation.names(task))
 
 
 class SplitFormatter:

@@ -192,11 +192,11 @@ def prepare(
     if before is not None:
         dataset = encode_dataset(table, before.encoding, n_threads)
     else:
-        scale, weights = scale_for(values["scale"], members), target.weights
-        counted = None if weights is None or weights.all() else weights > 0.0
-        nominal = values["categorical_features"]
-        dataset = learn_dataset(table, nominal, scale, n_threads, counted)
-        warn_of_row_numbers(table, dataset.encoding.levels, target.values, target.n_classes)
+        scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
+        level_target = None if members else target.task.level_target(target.values)
+        dataset = learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
+        n_labels = dataset.encoding.n_labels
+        warn_of_row_numbers(table, n_labels, target.values, target.n_classes)
     options = resolve_options(values, members, shape_of(dataset), request.seed)
     options = _constrained(options, request, table, dataset, target)
     drawn = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
@@ -234,7 +234,8 @@ def _constrained(
     if monotonic_cst is None and interaction_cst is None:
         return options
     levels = dataset.encoding.levels
-    constraints = read_constraints(monotonic_cst, interaction_cst, table, levels)
+    n_labels = dataset.encoding.n_labels
+    constraints = read_constraints(monotonic_cst, interaction_cst, table, n_labels)
     several = isinstance(target.task, SeveralOutputs)
     if constraints.monotone and several:
         remedy = "Leave it out, or fit one forest per output."

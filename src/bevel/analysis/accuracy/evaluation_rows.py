@@ -108,7 +108,7 @@ def read_evaluation_rows(
         return EvaluationRows(rows.X, rows.target, rows.out, "out-of-bag")
     encoded = analysed.encode(X)
     target = analysed.task.read_new(y, len(encoded))
-    found = analysed.recognised_rows(encoded, y)
+    found = analysed.recognised_rows(X, y)
     if found is None:
         return EvaluationRows(encoded, target, None)
     if wanted is None and analysed.leaves_rows_out() and found.out.any():

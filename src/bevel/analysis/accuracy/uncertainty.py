@@ -350,7 +350,7 @@ def quantiles(
         encoded = analysed.encode(X)
         target = None if y is None else np.asarray(analysed.target(y, len(encoded)), np.float64)
         found = quantiles_of(analysed, targets, encoded, ascending, target=target)
-        return replace(found, seen=_are_training_rows(analysed, X_train, encoded, y))
+        return replace(found, seen=_are_training_rows(analysed, X_train, X, encoded, y))
     _check_training_rows(X_train, y_train, y)
     analysed.bags_with_rows_out()
     leaf_rows, rows, weighting = analysed.leaf_rows(X_train, y_train, sample_weight)
@@ -362,18 +362,14 @@ def quantiles(
 
 
 def _are_training_rows(
-    analysed: AnalysedForest, X_train: Any, encoded: npt.NDArray[np.float32], y: Any
+    analysed: AnalysedForest, X_train: Any, X: Any, encoded: npt.NDArray[np.float32], y: Any
 ) -> bool:
     """Whether rows are those of the fit, judged by bags or by the given rows of the fit."""
     if X_train is not None:
         return np.array_equal(encoded, analysed.encode(X_train), equal_nan=True)
     if y is None or analysed.fitted.provenance.bags is None:
         return False
-    try:
-        training_rows_of(analysed.fitted, encoded, y, analysed.caller)
-    except ValueError:  # rows of other leaves
-        return False
-    return True
+    return analysed.recognised_rows(X, y) is not None
 
 
 def training_targets(

@@ -131,7 +131,7 @@ def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> Effect
 def encode_column(encoding: Encoding, column: EffectColumn, values: Array) -> Float32s:
     """Values of one feature as the trees read them; raises for numbers that are too large."""
     if column.is_nominal:
-        return encoding.nominal[column.feature].encode(values, column.name)
+        return encoding.of_labels(column.feature, values, column.name)
     limit = encoding.reading.limit
     if not np.all(np.abs(values) <= limit):
         worst = values[np.argmax(~(np.abs(values) <= limit))]

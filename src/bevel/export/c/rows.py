@@ -19,25 +19,42 @@ __all__ = ["write_rows"]
 def write_rows(model: Model) -> Iterator[str]:
     """Tables and functions that encode the user's row; the last one is model_read."""
     name, encoding = model.name, model.encoding
-    has_nominal = bool(encoding.levels.any())
+    has_nominal = bool(encoding.nominal)
     yield code(_LIMIT, name)
     if has_nominal:
         missing = np.zeros(len(encoding.levels), dtype=np.int64)
         for feature, column in encoding.nominal.items():
             missing[feature] = len(column.labels)
         yield remark("Levels of each nominal feature (0: numeric), and the code of missing ones.")
-        yield from table(f"{name}_levels", narrow(encoding.levels))
+        yield from table(f"{name}_levels", narrow(encoding.n_labels))
         yield from table(f"{name}_missing_level", narrow(missing))
+        yield from _write_means(model)
     scaling = list(_write_scaling(model))
     yield from scaling
     stored = f"{MAX_STORED:g}"
     yield code(
         _READ,
         name,
-        nominal=code(_NOMINAL, name, most=stored) if has_nominal else "",
+        nominal=code(_MEANS if encoding.means else _NOMINAL, name, most=stored)
+        if has_nominal
+        else "",
         scale=code(_SCALE, name, most=f"{MAX_READ:g}") if scaling else "",
         most=stored,
     )
+
+
+def _write_means(model: Model) -> Iterator[str]:
+    """Tables of the means of the target that stand for the levels of some nominal features."""
+    name, means = model.name, model.encoding.means
+    if not means:
+        return
+    start = np.full(len(model.encoding.levels), -1, dtype=np.int64)
+    ends = np.cumsum([0] + [len(each.of_all) for each in means.values()])
+    start[list(means)] = ends[:-1]
+    yield remark("Means of the target by level, then of unseen levels; where those of a feature")
+    yield remark("begin, -1 if its levels are read as codes.")
+    yield from table(f"{name}_mean", np.concatenate([each.of_all for each in means.values()]))
+    yield from table(f"{name}_mean_start", start.astype(np.int32))
 
 
 def _write_scaling(model: Model) -> Iterator[str]:
@@ -118,6 +135,18 @@ _NOMINAL = """\
             if (value != value) value = model_missing_level[i];
             row[i] = (float)model_limit(value, $most);
             continue;
+        }
+"""
+
+_MEANS = """\
+        if (model_levels[i] > 0) {
+            if (value != value) value = model_missing_level[i];
+            if (model_mean_start[i] < 0) {
+                row[i] = (float)model_limit(value, $most);
+                continue;
+            }
+            value = value >= 0.0 && value < model_levels[i] ? value : model_levels[i];
+            value = model_mean[model_mean_start[i] + (int32_t)value];
         }
 """
 

@@ -14,6 +14,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats, Ints64
 from bevel.data.encoding import MAX_STORED, Encoding, Levels
+from bevel.data.level_statistics import LevelMeans
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import shorten
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
@@ -183,10 +184,12 @@ def write_inputs(
     ]
     parts = []
     if len(features):
-        numbers = _join(graph, [columns[f].name for f in features])
+        read = [columns[f].write_numbers(encoding.means.get(int(f))) for f in features]
+        numbers = _join(graph, read)
         parts.append(write_scale(graph, numbers, encoding.scaler, features, MAX_STORED))
-    parts += [columns[feature].write_codes() for feature in encoding.nominal]
-    order = np.argsort(np.concatenate((features, list(encoding.nominal))))
+    coded = np.flatnonzero(encoding.levels)
+    parts += [columns[feature].write_codes() for feature in coded]
+    order = np.argsort(np.concatenate((features, coded)))
     rows = _join(graph, parts)
     return inputs, graph.add("Gather", rows, graph.constant(order, np.int32), axis=1)
 
@@ -206,7 +209,15 @@ class _Column:
         self.graph = graph
         self.name = graph.name(str(names[feature]) if names is not None else f"x{feature}")
         self.levels = encoding.nominal.get(feature)
+        self.widened = bool(encoding.means)
         self.dtype = dtype if self.levels is None else _label_type(self.levels, title, dtype)
+
+    def write_numbers(self, means: LevelMeans | None) -> str:
+        """The column itself, or the mean of the target of each label; float64 next to means."""
+        if means is None:
+            return self.graph.cast(self.name, np.float64) if self.widened else self.name
+        codes = self.graph.cast(self.write_codes(), np.int32)
+        return self.graph.add("Gather", self.graph.constant(means.of_all), codes)
 
     def write_codes(self) -> str:
         """Level codes, float32; the first unused code for unseen labels."""
