@@ -5,9 +5,13 @@
 #include <nanobind/ndarray.h>
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
+
+#include "bevel/data/dataset_view.h"
+#include "bevel/support/check.h"
 
 namespace nb = nanobind;
 
@@ -20,6 +24,25 @@ using TreeMask = nb::ndarray<const bool, nb::ndim<2>, nb::c_contig, nb::device::
 template <class T>
 std::span<const T> as_span(const Vector<T>& array) {
   return {array.data(), array.shape(0)};
+}
+
+// The terms of the last columns of a table, rows of (nominal feature, level); checked.
+using LevelTermTable = nb::ndarray<const int32_t, nb::ndim<2>, nb::c_contig, nb::device::cpu>;
+inline std::vector<bevel::LevelTerm> read_level_terms(const std::optional<LevelTermTable>& table,
+                                                      const Vector<int32_t>& levels) {
+  std::vector<bevel::LevelTerm> terms;
+  if (!table) return terms;
+  bevel::require(table->shape(1) == 2 && table->shape(0) < levels.shape(0), "[level terms] shape");
+  const size_t first = levels.shape(0) - table->shape(0);
+  for (size_t t = 0; t < table->shape(0); ++t) {
+    const bevel::LevelTerm term{(*table)(t, 0), (*table)(t, 1)};
+    const bool known = term.feature >= 0 && static_cast<size_t>(term.feature) < first;
+    bevel::require(
+        known && term.level >= 0 && term.level < levels(term.feature) && levels(first + t) == 0,
+        "[level terms] a level of a nominal feature");
+    terms.push_back(term);
+  }
+  return terms;
 }
 
 template <class T>

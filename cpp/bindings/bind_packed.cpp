@@ -21,7 +21,7 @@ using Target = nb::ndarray<Number, nb::c_contig, nb::device::cpu>;
 template <class Number, class Out, class Predict>
 bool parallel_rows(const PackedForest& forest, const Table<Number>& X, const Scaler& scaler,
                    double limit, const Target<Out>& out, size_t width, Predict predict) {
-  require(static_cast<int32_t>(X.shape(1)) == forest.layout.n_features,
+  require(static_cast<int32_t>(X.shape(1)) == forest.layout.n_columns,
           "[PackedForest] wrong number of features");
   require(is_aligned(X.data()) && is_aligned(out.data()),
           "[PackedForest] X and out must be aligned");

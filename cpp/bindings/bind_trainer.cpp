@@ -146,7 +146,7 @@ class TrainingData {
                std::optional<Vector<uint8_t>> has_nan, std::optional<Vector<double>> weights,
                int32_t n_classes, std::optional<Vector<int32_t>> labels,
                std::optional<Vector<double>> targets, std::optional<Vector<int32_t>> output_classes,
-               std::optional<SurvivalTimes> survival)
+               std::optional<SurvivalTimes> survival, std::optional<LevelTermTable> level_terms)
       : X_(X),
         levels_(levels),
         medians_(medians),
@@ -156,7 +156,8 @@ class TrainingData {
         labels_(labels),
         targets_(targets),
         output_classes_(output_classes),
-        survival_(survival) {
+        survival_(survival),
+        level_terms_(read_level_terms(level_terms, levels)) {
     const size_t n = X.shape(0), n_outputs = output_classes ? output_classes->shape(0) : 1;
     require(!output_classes || n_outputs > 1, "[train] one output has no list of outputs");
     require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
@@ -174,7 +175,7 @@ class TrainingData {
 
   DatasetView data() const {
     return DatasetView(X_.data(), X_.shape(0), static_cast<int32_t>(X_.shape(1)), levels_.data(),
-                       medians_.data(), has_nan_ ? has_nan_->data() : nullptr);
+                       medians_.data(), has_nan_ ? has_nan_->data() : nullptr, level_terms_);
   }
   TrainingSet training(const DatasetView& data) const {
     TrainingSet training{data};
@@ -198,6 +199,7 @@ class TrainingData {
   std::optional<Vector<double>> targets_;
   std::optional<Vector<int32_t>> output_classes_;
   std::optional<SurvivalTimes> survival_;
+  std::vector<LevelTerm> level_terms_;
 };
 
 nb::dict train_forest(const TrainingData& arrays, const Options& options, Vector<uint64_t> trees,
@@ -297,12 +299,13 @@ void bind_trainer(nb::module_& m) {
       .def(nb::init<ColumnMatrix, Vector<int32_t>, Vector<float>, std::optional<Vector<uint8_t>>,
                     std::optional<Vector<double>>, int32_t, std::optional<Vector<int32_t>>,
                     std::optional<Vector<double>>, std::optional<Vector<int32_t>>,
-                    std::optional<SurvivalTimes>>(),
+                    std::optional<SurvivalTimes>, std::optional<LevelTermTable>>(),
            nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
            nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert() = nb::none(),
            nb::arg("weights").noconvert() = nb::none(), nb::arg("n_classes") = 0,
            nb::arg("labels").noconvert() = nb::none(), nb::arg("targets").noconvert() = nb::none(),
-           nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none());
+           nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none(),
+           nb::arg("level_terms").noconvert() = nb::none());
   m.def("train", &train_forest, nb::arg("data"), nb::arg("options"), nb::arg("trees").noconvert(),
         nb::arg("n_threads"), nb::arg("progress") = nb::none());
   m.def(

@@ -82,6 +82,7 @@ class BoostingData:
         scaler: Scaler | None = None,
         feature_room: npt.NDArray[np.uint8] | None = None,
         direction_room: npt.NDArray[np.uint8] | None = None,
+        level_terms: npt.NDArray[np.int32] | None = None,
     ) -> None: ...
 
 def boost(
@@ -121,6 +122,7 @@ class TrainingData:
         targets: npt.NDArray[np.float64] | None = None,
         output_classes: npt.NDArray[np.int32] | None = None,
         survival: SurvivalTimes | None = None,
+        level_terms: npt.NDArray[np.int32] | None = None,
     ) -> None: ...
 
 def train(

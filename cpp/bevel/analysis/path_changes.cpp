@@ -129,7 +129,7 @@ class TreeWalks {
   void write_out(const PathChange& d, float* row) {
     const MixedRow mixed = block_.mixed(d.row, d.group, d.repeat);
     for (size_t f = 0; f < static_cast<size_t>(forest_.layout.n_features); ++f) row[f] = mixed[f];
-    write_rest(forest_.layout, row);
+    write_rest(forest_, row);
     write_axes(forest_, tree_, !kHasMissing, row, path_changes_.complete);
   }
 

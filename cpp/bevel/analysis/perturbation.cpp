@@ -47,13 +47,14 @@ bool is_plain(const Perturbation& perturbation, const PackedForest& forest) {
 PerturbedBlock::PerturbedBlock(const Perturbation& perturbation, const PackedForest& forest,
                                bool is_plain)
     : perturbation_(perturbation),
+      forest_(forest),
       layout_(forest.layout),
       is_plain_(is_plain),
       stride_(static_cast<size_t>(forest.layout.width())),
       group_(stride_, -1) {
   for (int32_t f = 0; f < layout_.n_features; ++f) {
-    group_[f] = perturbation.group[f];
-    if (layout_.has_negatives) group_[layout_.negative(f)] = perturbation.group[f];
+    group_[f] = perturbation.group[static_cast<size_t>(forest.feature_at(f))];
+    if (layout_.has_negatives) group_[layout_.negative(f)] = group_[f];
   }
 }
 
@@ -65,13 +66,13 @@ size_t PerturbedBlock::good_size(const Perturbation& perturbation, const RowLayo
 }
 
 void PerturbedBlock::read_own(std::span<const uint32_t> rows) {
-  const auto p = static_cast<size_t>(layout_.n_features);
+  const auto p = static_cast<size_t>(layout_.n_columns);
   own_.resize(std::max(own_.size(), rows.size() * stride_));
   replaced_.resize(std::max(replaced_.size(), rows.size() * perturbation_.n_repeats * stride_));
   for (size_t i = 0; i < rows.size(); ++i) {
     const float* source = perturbation_.rows + rows[i] * p;
     std::copy(source, source + p, own(i));
-    write_rest(layout_, own(i));
+    write_rest(forest_, own(i));
   }
 }
 

@@ -95,9 +95,11 @@ class PerturbedBlock {
     float* row = replaced_.data() + (i * perturbation_.n_repeats + repeat) * stride_;
     row[feature] = value;
     if (layout_.has_negatives) row[layout_.negative(static_cast<int32_t>(feature))] = -value;
+    forest_.write_levels_of(static_cast<int32_t>(feature), row);
   }
 
   const Perturbation& perturbation_;
+  const PackedForest& forest_;
   const RowLayout& layout_;
   const bool is_plain_;  // is_plain() of all rows
   const size_t stride_;

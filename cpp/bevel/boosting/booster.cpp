@@ -77,6 +77,7 @@ class Booster {
     size_t n_kept = n_whole_;
     if (boosting_.n_iter_no_change > 0 && !validation_.empty()) n_kept = best_ + 1;
     trees_.resize(n_kept * n_outputs_);
+    for (GrownTree& tree : trees_) name_level_terms(tree.nodes, set_.data);
     result_.n_iter = static_cast<int64_t>(n_kept);
     result_.interrupted = interrupted;
     result_.forest = flatten(trees_, true);

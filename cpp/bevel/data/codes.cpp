@@ -48,13 +48,14 @@ ColumnCodes::ColumnCodes(const DatasetView& data, int n_threads)
       codes_(HugePageAllocator<uint8_t>().allocate(n_bytes_)),
       scales_(static_cast<size_t>(data.n_features)) {
   constexpr size_t kColumnsPerJob = 64;
-  const size_t n_jobs = (data.numeric.size() + kColumnsPerJob - 1) / kColumnsPerJob;
+  const std::vector<int32_t> features = data.numbers();
+  const size_t n_jobs = (features.size() + kColumnsPerJob - 1) / kColumnsPerJob;
   ThreadPool pool(n_threads, n_jobs, [&](int, size_t job) {
     std::vector<float> filled;
-    const size_t last = std::min(data.numeric.size(), (job + 1) * kColumnsPerJob);
+    const size_t last = std::min(features.size(), (job + 1) * kColumnsPerJob);
     for (size_t c = job * kColumnsPerJob; c < last; ++c) {
       poll_cancellation(data.n_rows);
-      const int32_t feature = data.numeric[c];
+      const int32_t feature = features[c];
       const float* values = data.column(feature);
       if (data.has_nan[feature]) {
         filled.assign(values, values + data.n_rows);

@@ -22,7 +22,7 @@ struct CodeScale {
 
 class ColumnCodes {
  public:
-  // Codes the numeric columns; missing values count as the median.
+  // Codes numeric features and level terms; missing values count as the median.
   ColumnCodes(const DatasetView& data, int n_threads);
   ~ColumnCodes();
   ColumnCodes(const ColumnCodes&) = delete;

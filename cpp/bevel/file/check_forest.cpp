@@ -76,6 +76,10 @@ class Checker {
   void check_jumps(size_t node) const;
   void check_shares(size_t node, size_t first, size_t last, int64_t low, int64_t high) const;
   void check_entry(size_t node, int64_t entry) const;
+  void check_no_level(size_t node) const;
+  int32_t level_of(int64_t entry) const {
+    return forest_.level_of_entry(static_cast<size_t>(entry));
+  }
   size_t n_entries(size_t node) const {
     return static_cast<size_t>(forest_.entry_offset[node + 1] - forest_.entry_offset[node]);
   }
@@ -92,6 +96,7 @@ class Checker {
   std::vector<size_t> pending_;  // pending right children, the next one last
   size_t next_value_ = 0;        // in output_value: of the leaves so far
   RepeatFinder repeats_;
+  std::vector<std::pair<int32_t, int32_t>> levels_;  // level terms of a direction: feature, level
 };
 
 void Checker::check_table() const {
@@ -226,6 +231,7 @@ void Checker::check_tree(size_t tree) {
     if (!std::isfinite(forest_.threshold[node])) refuse_node(node, "its threshold must be finite.");
     if (!is_category(node) && !forest_.bits_index.empty() && forest_.bits_index[node] != -1)
       refuse_node(node, "only a split by levels may have a set of levels.");
+    if (forest_.right[node] < 0 || is_category(node)) check_no_level(node);
     forest_.right[node] < 0 ? check_leaf(node) : check_split(node);
   }
 }
@@ -261,12 +267,28 @@ void Checker::check_split(size_t node) {
   if (has_node_values()) check_value(node);
   if (is_category(node)) return check_category(node);
   repeats_.next_owner();
+  levels_.clear();
   for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
     check_entry(node, e);
-    if (repeats_.is_repeated(static_cast<size_t>(forest_.entry_index[e])))
+    if (level_of(e) >= 0)
+      levels_.emplace_back(forest_.entry_index[e], level_of(e));
+    else if (repeats_.is_repeated(static_cast<size_t>(forest_.entry_index[e])))
       refuse_node(node, "a direction must combine each feature once; got feature " +
                             std::to_string(forest_.entry_index[e]) + " twice.");
   }
+  std::sort(levels_.begin(), levels_.end());
+  const auto twice = std::adjacent_find(levels_.begin(), levels_.end());
+  if (twice != levels_.end())
+    refuse_node(node, "a direction must combine each level once; got level " +
+                          std::to_string(twice->second) + " of feature " +
+                          std::to_string(twice->first) + " twice.");
+}
+
+void Checker::check_no_level(size_t node) const {
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e)
+    if (level_of(e) != -1)
+      refuse_node(node,
+                  "only directions combine levels; got level " + std::to_string(level_of(e)) + ".");
 }
 
 void Checker::check_entry(size_t node, int64_t entry) const {
@@ -274,7 +296,13 @@ void Checker::check_entry(size_t node, int64_t entry) const {
   if (index < 0 || index >= n_indices_)
     refuse_node(node, "its features must be from 0 to " + std::to_string(n_indices_ - 1) +
                           "; got " + std::to_string(index) + ".");
-  if (index < forest_.n_features && forest_.levels[index] > 0)
+  const bool is_nominal = index < forest_.n_features && forest_.levels[index] > 0;
+  const int32_t level = level_of(entry);
+  if (level < -1) refuse_node(node, "entry_level must be at least -1.");
+  if (level >= 0 && (!is_nominal || level >= forest_.levels[index]))
+    refuse_node(node, "a level term must name a level of a nominal feature; got level " +
+                          std::to_string(level) + " of feature " + std::to_string(index) + ".");
+  if (level < 0 && is_nominal)
     refuse_node(node, "a direction must combine numeric features; got feature " +
                           std::to_string(index) + ", which is nominal.");
   if (!std::isfinite(forest_.entry_weight[entry]))

@@ -146,8 +146,12 @@ float MappedForest::projected(size_t tree, const Range& entries, const Row& row)
   float sum = 0.0f;
   for (size_t e = entries.first; e < entries.last; ++e) {
     const int64_t index = columns_.entry_index->at(e);
+    const int64_t level = columns_.entry_level->size() > 0 ? columns_.entry_level->at(e) : -1;
     float x;
-    if (index >= n_features_) {
+    if (level >= 0) {
+      const size_t feature = within(index, 0, static_cast<size_t>(n_features_), "A feature");
+      x = row[feature] == static_cast<float>(level) ? 1.0f : 0.0f;
+    } else if (index >= n_features_) {
       x = rotated(tree, index - n_features_, row);
     } else {
       const size_t feature = within(index, 0, static_cast<size_t>(n_features_), "A feature");

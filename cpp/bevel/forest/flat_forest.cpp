@@ -88,6 +88,29 @@ GrownTree with_used_axes(NodeStore&& nodes, const Candidates& axes, int32_t n_fe
   return tree;
 }
 
+void name_level_terms(NodeStore& nodes, const DatasetView& data) {
+  const auto n_terms = static_cast<int32_t>(data.level_terms.size());
+  if (n_terms == 0) return;
+  const int32_t first = data.first_level_term();
+  nodes.entry_level.assign(nodes.entry_index.size(), -1);
+  bool any = false;
+  for (size_t node = 0; node < nodes.size(); ++node) {
+    if (nodes.right[node] < 0) continue;
+    for (int64_t e = nodes.entry_offset[node]; e < nodes.entry_offset[node + 1]; ++e) {
+      int32_t& index = nodes.entry_index[e];
+      if (index >= data.n_features) {
+        index -= n_terms;
+      } else if (index >= first) {
+        const LevelTerm& term = data.level_terms[static_cast<size_t>(index - first)];
+        index = term.feature;
+        nodes.entry_level[e] = term.level;
+        any = true;
+      }
+    }
+  }
+  if (!any) std::vector<int32_t>().swap(nodes.entry_level);
+}
+
 FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression) {
   FlatForest forest;
   bool has_categories = false;
@@ -120,6 +143,13 @@ FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression) {
   if (recorded) {
     for (GrownTree& tree : trees) tree.nodes.fill_p_values();
     join(trees, &NodeStore::entry_p_value, forest.entry_p_value);
+  }
+  const bool has_levels = std::any_of(trees.begin(), trees.end(), [](const GrownTree& tree) {
+    return !tree.nodes.entry_level.empty();
+  });
+  if (has_levels) {
+    for (GrownTree& tree : trees) tree.nodes.entry_level.resize(tree.nodes.entry_index.size(), -1);
+    join(trees, &NodeStore::entry_level, forest.entry_level);
   }
   join(trees, &NodeStore::entry_index, forest.entry_index);
   join(trees, &NodeStore::entry_weight, forest.entry_weight);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "bevel/data/dataset_view.h"
 #include "bevel/forest/forest_fields.h"
 #include "bevel/projection/candidates.h"
 #include "bevel/tree/node_store.h"
@@ -27,6 +28,10 @@ struct GrownTree {
 
 // Drops the axes that no node uses and renumbers the others.
 GrownTree with_used_axes(NodeStore&& nodes, const Candidates& axes, int32_t n_features);
+
+// Splits refer to level terms by the nominal feature, with the level in `entry_level`, which is -1
+// for other entries. Axes follow the features of the table.
+void name_level_terms(NodeStore& nodes, const DatasetView& data);
 
 FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression);
 

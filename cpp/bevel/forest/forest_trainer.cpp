@@ -292,6 +292,7 @@ class Trainer {
     // A subtree keeps the numbers of the axes, which it shares with the rest of its tree.
     trees_[job] = start_ ? GrownTree{std::move(nodes), {}}
                          : with_used_axes(std::move(nodes), tree.axes, data_.n_features);
+    name_level_terms(trees_[job].nodes, data_);
     trees_[job].nodes.shrink();
   }
 

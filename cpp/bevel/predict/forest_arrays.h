@@ -9,6 +9,11 @@
 
 namespace bevel {
 
+// What an entry of a direction reads of a row: the feature, or 1 where it has a level, else 0.
+inline float value_of_entry(const float* row, size_t feature, int32_t level) {
+  return level < 0 ? row[feature] : row[feature] == static_cast<float>(level) ? 1.0f : 0.0f;
+}
+
 struct ForestArrays {
   int32_t n_features = 0;
   int32_t n_classes = 0;  // 0: regression
@@ -21,6 +26,10 @@ struct ForestArrays {
 #undef BEVEL_ARRAY
 
   size_t n_trees() const { return tree_offset.size() - 1; }
+  // The level of a nominal feature that an entry of a direction stands for; -1: none.
+  int32_t level_of_entry(size_t entry) const {
+    return entry_level.empty() ? -1 : entry_level[entry];
+  }
   // 0: one output; otherwise output_value or the entries of a leaf are those of several outputs.
   size_t n_outputs() const { return output_classes.size(); }
   // Number of columns of a prediction: classes of all outputs, or outputs.

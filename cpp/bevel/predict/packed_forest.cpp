@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 #include <type_traits>
+#include <unordered_map>
 
 #include "bevel/predict/top_levels/kernel.h"
 #include "bevel/support/arithmetic/float_range.h"
@@ -21,6 +22,7 @@ constexpr int32_t kMaxSmallPlaces = 1 << 16;  // numbers of 16 bits
 struct SplitView {
   std::span<const int32_t> index;
   std::span<const float> weight;
+  std::span<const int32_t> level;  // of level terms, -1 of others; empty if there is none
   bool is_category;
 
   bool has_unit_weights() const {
@@ -36,6 +38,7 @@ SplitView view_split(const ForestArrays& forest, size_t node) {
   const auto first = static_cast<size_t>(forest.entry_offset[node]);
   const auto n = static_cast<size_t>(forest.entry_offset[node + 1]) - first;
   return {forest.entry_index.subspan(first, n), forest.entry_weight.subspan(first, n),
+          forest.entry_level.empty() ? forest.entry_level : forest.entry_level.subspan(first, n),
           (forest.flags[node] & kCategoryNode) != 0};
 }
 
@@ -61,7 +64,9 @@ class Packer {
 
   void set_layout() {
     RowLayout& layout = packed_.layout;
-    layout.n_features = forest_.n_features;
+    layout.n_columns = layout.n_features = forest_.n_features;
+    add_level_terms();
+    layout.n_features += static_cast<int32_t>(packed_.level_terms.size());
     for (size_t t = 0; t < forest_.n_trees(); ++t)
       layout.n_axes = std::max(layout.n_axes, static_cast<int32_t>(forest_.rotation_offset[t + 1] -
                                                                    forest_.rotation_offset[t]));
@@ -72,13 +77,33 @@ class Packer {
       }
   }
 
+  // The level terms of all splits, in the order of features and levels.
+  void add_level_terms() {
+    for (size_t e = 0; e < forest_.entry_level.size(); ++e) {
+      const int32_t level = forest_.entry_level[e];
+      if (level >= 0 && level_place_.emplace(key(forest_.entry_index[e], level), 0).second)
+        packed_.level_terms.push_back({forest_.entry_index[e], level});
+    }
+    std::sort(packed_.level_terms.begin(), packed_.level_terms.end(),
+              [](const LevelTerm& a, const LevelTerm& b) {
+                return key(a.feature, a.level) < key(b.feature, b.level);
+              });
+    int32_t place = forest_.n_features;
+    for (const LevelTerm& term : packed_.level_terms)
+      level_place_[key(term.feature, term.level)] = place++;
+  }
+  static uint64_t key(int32_t feature, int32_t level) {
+    return static_cast<uint64_t>(feature) << 32 | static_cast<uint32_t>(level);
+  }
+
   void set_medians() {
     const RowLayout& layout = packed_.layout;
     packed_.medians.assign(static_cast<size_t>(layout.width()),
                            std::numeric_limits<float>::quiet_NaN());
     for (int32_t f = 0; f < layout.n_features; ++f) {
-      packed_.medians[f] = forest_.medians[f];
-      if (layout.has_negatives) packed_.medians[layout.negative(f)] = -forest_.medians[f];
+      const float median = f < layout.n_columns ? forest_.medians[f] : 0.0f;
+      packed_.medians[f] = median;
+      if (layout.has_negatives) packed_.medians[layout.negative(f)] = -median;
     }
   }
 
@@ -196,7 +221,7 @@ class Packer {
     const bool small = fits<Node>(split);
     const uint32_t general = small ? 0 : add_general(node, split);
     if constexpr (std::is_same_v<Node, AxisNode>) {
-      made.place = small ? static_cast<uint32_t>(place(split.index[0])) : general | Node::kGeneral;
+      made.place = small ? static_cast<uint32_t>(place(split, 0)) : general | Node::kGeneral;
     } else if (small) {
       fill(made, split);
     } else {
@@ -212,7 +237,7 @@ class Packer {
     for (size_t k = 0; k < SignsNode::kMax; ++k) {
       int32_t at = packed_.layout.zero();
       if (k < split.index.size()) {
-        at = place(split.index[k]);
+        at = place(split, k);
         if (split.weight[k] < 0.0f) at = packed_.layout.negative(at);
       }
       node.place[k] = static_cast<uint16_t>(at);
@@ -223,12 +248,15 @@ class Packer {
     node.size = static_cast<uint16_t>(split.index.size());
     for (size_t k = 0; k < WeightsNode::kMax; ++k) {
       const bool used = k < split.index.size();
-      node.place[k] = static_cast<uint16_t>(used ? place(split.index[k]) : packed_.layout.zero());
+      node.place[k] = static_cast<uint16_t>(used ? place(split, k) : packed_.layout.zero());
       node.weight[k] = used ? split.weight[k] : 0.0f;
     }
   }
 
-  int32_t place(int32_t index) const {
+  int32_t place(const SplitView& split, size_t k) const {
+    const int32_t index = split.index[k];
+    if (!split.level.empty() && split.level[k] >= 0)
+      return level_place_.at(key(index, split.level[k]));
     return index < forest_.n_features ? index : packed_.layout.axis(index - forest_.n_features);
   }
 
@@ -244,7 +272,8 @@ class Packer {
     } else {
       general.first = static_cast<uint32_t>(packed_.general_place.size());
       general.n = static_cast<int32_t>(split.index.size());
-      for (int32_t index : split.index) packed_.general_place.push_back(place(index));
+      for (size_t k = 0; k < split.index.size(); ++k)
+        packed_.general_place.push_back(place(split, k));
       packed_.general_weight.insert(packed_.general_weight.end(), split.weight.begin(),
                                     split.weight.end());
     }
@@ -303,6 +332,7 @@ class Packer {
   PackedForest& packed_;
   size_t n_splits_ = 0;
   int32_t next_leaf_ = 0;
+  std::unordered_map<uint64_t, int32_t> level_place_;  // by key() of a level term
   std::vector<Child> children_;  // references to the nodes of one tree by their parents
 };
 

@@ -2,6 +2,7 @@
 // children refer to. Derived from the flat forest and never saved.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -10,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "bevel/data/dataset_view.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/predict/tree_axes_product.h"
 #include "bevel/support/huge_pages.h"
@@ -24,12 +26,13 @@ constexpr Child kRare = 1 << 30;
 constexpr bool is_rare(Child split) { return split >= kRare; }
 constexpr size_t number_of(Child split) { return static_cast<size_t>(split & (kRare - 1)); }
 
-// A row as nodes read it: the features, a zero for unused slots, the axes of the tree, and then,
-// where nodes add and subtract, the negatives of them all, which are faster to read than to
-// compute.
+// A row as nodes read it: the features, the level terms that directions combine, a zero for unused
+// slots, the axes of the tree, and then, where nodes add and subtract, the negatives of them all,
+// which are faster to read than to compute.
 struct RowLayout {
-  int32_t n_features = 0;
-  int32_t n_axes = 0;  // largest number of axes of a tree
+  int32_t n_columns = 0;   // features of the table
+  int32_t n_features = 0;  // these and level terms
+  int32_t n_axes = 0;      // largest number of axes of a tree
   bool has_negatives = false;
 
   int32_t zero() const { return n_features; }
@@ -96,7 +99,8 @@ struct PackedForest {
   float largest_safe = 0.0f;
   std::vector<float> medians;  // by index in the row; NaN for axes, which are never missing
   std::variant<HugeVector<AxisNode>, HugeVector<SignsNode>, HugeVector<WeightsNode>> nodes;
-  std::vector<uint8_t> missing_left;  // by split: side of missing values and unseen levels
+  std::vector<LevelTerm> level_terms;  // in the order of features, levels and places
+  std::vector<uint8_t> missing_left;   // by split: side of missing values and unseen levels
   std::vector<Child> roots;
   std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
@@ -118,11 +122,41 @@ struct PackedForest {
   std::span<const double> output_value;
 
   size_t n_trees() const { return roots.size(); }
+  // Writes the level terms of a row that has its features.
+  void write_levels(float* row) const { write_levels(0, level_terms.size(), row); }
+  // Writes those of one feature.
+  void write_levels_of(int32_t feature, float* row) const {
+    const auto first =
+        std::partition_point(level_terms.begin(), level_terms.end(),
+                             [feature](const LevelTerm& term) { return term.feature < feature; });
+    const auto last =
+        std::partition_point(first, level_terms.end(),
+                             [feature](const LevelTerm& term) { return term.feature == feature; });
+    write_levels(static_cast<size_t>(first - level_terms.begin()),
+                 static_cast<size_t>(last - level_terms.begin()), row);
+  }
+  // The feature of the table that a place before the zero depends on.
+  int32_t feature_at(int32_t place) const {
+    return place < layout.n_columns
+               ? place
+               : level_terms[static_cast<size_t>(place - layout.n_columns)].feature;
+  }
   // Class with the largest share in a leaf.
   int32_t vote_of(int32_t leaf) const {
     return leaf < n_classes ? leaf : vote[static_cast<size_t>(leaf - n_classes)];
   }
   size_t nbytes() const;
+
+ private:
+  void write_levels(size_t first, size_t last, float* row) const {
+    for (size_t t = first; t < last; ++t) {
+      const LevelTerm& term = level_terms[t];
+      const float value = row[term.feature] == static_cast<float>(term.level) ? 1.0f : 0.0f;
+      const int32_t place = layout.n_columns + static_cast<int32_t>(t);
+      row[place] = value;
+      if (layout.has_negatives) row[layout.negative(place)] = -value;
+    }
+  }
 };
 
 }  // namespace bevel

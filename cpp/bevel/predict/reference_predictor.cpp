@@ -47,7 +47,10 @@ float projected(const ForestArrays& forest, size_t tree, size_t node, const floa
     float sum = 0.0f;
     for (int64_t k = 0; k < n; ++k) {
       float x;
-      if (index[k] >= forest.n_features) {
+      const int32_t level = forest.level_of_entry(static_cast<size_t>(first + k));
+      if (level >= 0) {
+        x = value_of_entry(row, static_cast<size_t>(index[k]) * stride, level);
+      } else if (index[k] >= forest.n_features) {
         x = rotated(forest, tree, index[k] - forest.n_features, row, stride);
       } else {
         x = row[static_cast<size_t>(index[k]) * stride];
@@ -60,7 +63,8 @@ float projected(const ForestArrays& forest, size_t tree, size_t node, const floa
   }
   const float x = index[0] >= forest.n_features
                       ? rotated(forest, tree, index[0] - forest.n_features, row, stride)
-                      : row[static_cast<size_t>(index[0]) * stride];
+                      : value_of_entry(row, static_cast<size_t>(index[0]) * stride,
+                                       forest.level_of_entry(static_cast<size_t>(first)));
   return weight[0] * x + 0.0f;
 }
 

@@ -45,7 +45,7 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
   if constexpr (std::is_same_v<Number, float>) {
     const bool as_it_is = scaler.is_identity() && table.column_stride == 1 && table.row_stride >= 0;
     if (as_it_is && std::holds_alternative<HugeVector<AxisNode>>(forest.nodes) &&
-        forest.layout.n_axes == 0) {
+        forest.layout.n_axes == 0 && forest.level_terms.empty()) {
       block.stride = static_cast<size_t>(table.row_stride);
       block.rows = table.values + first * block.stride;
       return block;
@@ -59,8 +59,8 @@ RowBlock read_rows(const StridedTable<Number>& table, const Scaler& scaler, doub
     scaler.apply_row(source, table.column_stride, target);
     if (looks_again)
       block.is_plain &=
-          all_within(target, 1, static_cast<size_t>(forest.layout.n_features), forest.largest_safe);
-    write_rest(forest.layout, target);
+          all_within(target, 1, static_cast<size_t>(forest.layout.n_columns), forest.largest_safe);
+    write_rest(forest, target);
   }
   block.rows = scratch.rows.data();
   return block;

@@ -40,8 +40,11 @@ inline void negate(const RowLayout& layout, int32_t first, int32_t last, float* 
   for (int32_t i = first; i < last; ++i) row[layout.negative(i)] = -row[i];
 }
 
-// Writes the values that nodes read besides the features: a zero, and negatives if needed.
-inline void write_rest(const RowLayout& layout, float* row) {
+// Writes the values that nodes read besides the features: level terms, a zero, and negatives if
+// needed.
+inline void write_rest(const PackedForest& forest, float* row) {
+  const RowLayout& layout = forest.layout;
+  forest.write_levels(row);
   row[layout.zero()] = 0.0f;
   if (layout.has_negatives) negate(layout, 0, layout.zero() + 1, row);
 }

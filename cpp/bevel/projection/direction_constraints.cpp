@@ -28,14 +28,16 @@ void copy(const Candidates& from, size_t c, Candidates& to) {
 
 DirectionConstraints::DirectionConstraints(const Constraints& constraints, const DatasetView& data)
     : monotone_(constraints.monotone) {
-  const auto p = static_cast<size_t>(data.n_features);
+  // Level terms are as free as their nominal features.
+  const auto p = static_cast<size_t>(data.first_level_term());
   require(monotone_.empty() || monotone_.size() == p, "[constraints] one sign per feature");
   for (size_t f = 0; f < monotone_.size(); ++f)
     require(monotone_[f] == 0 || data.levels[f] == 0, "[constraints] nominal feature");
   if (std::all_of(monotone_.begin(), monotone_.end(), [](int8_t sign) { return sign == 0; }))
     monotone_.clear();
+  if (!monotone_.empty()) monotone_.resize(static_cast<size_t>(data.n_features), 0);
   if (constraints.groups.empty()) return;
-  groups_of_feature_.resize(p);
+  groups_of_feature_.resize(static_cast<size_t>(data.n_features));
   numeric_.resize(constraints.groups.size());
   for (size_t g = 0; g < constraints.groups.size(); ++g)
     for (const int32_t f : constraints.groups[g]) {
@@ -45,6 +47,12 @@ DirectionConstraints::DirectionConstraints(const Constraints& constraints, const
       own.push_back(static_cast<int32_t>(g));
       if (data.levels[f] == 0) numeric_[g].push_back(f);
     }
+  for (size_t t = 0; t < data.level_terms.size(); ++t) {
+    const auto& own = groups_of_feature_[static_cast<size_t>(data.level_terms[t].feature)];
+    groups_of_feature_[p + t] = own;
+    for (const int32_t g : own)
+      numeric_[static_cast<size_t>(g)].push_back(static_cast<int32_t>(p + t));
+  }
   for (const auto& own : groups_of_feature_)
     require(!own.empty(), "[constraints] feature without a group");
 }

@@ -72,6 +72,12 @@ class Sampler {
 
 using Samplers = std::vector<std::unique_ptr<Sampler>>;
 
+// The feature that stands for a column in a direction: itself, or one of its level terms at random.
+inline int32_t draw_term(const CombinedColumn& column, Stream& stream) {
+  if (column.n_terms == 1) return column.first;
+  return column.first + static_cast<int32_t>(stream.below(static_cast<uint64_t>(column.n_terms)));
+}
+
 // Makes one sampler per family. Those that work per tree draw from the axes of draw_tree_axes().
 Samplers make_samplers(const Options& options, const DatasetView& data);
 

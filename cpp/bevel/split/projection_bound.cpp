@@ -25,7 +25,7 @@ BEVEL_WIDE_LOOP int32_t largest_bits(const float* values, size_t n) {
 
 double largest_in_columns(const DatasetView& data) {
   double largest = 0.0;
-  for (int32_t f : data.numeric)
+  for (int32_t f : data.numbers())
     largest = std::max<double>(largest, largest_size_of(data.column(f), data.n_rows));
   return largest;
 }

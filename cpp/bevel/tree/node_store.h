@@ -42,6 +42,7 @@ struct NodeStore {
   std::vector<int32_t> entry_index;
   std::vector<float> entry_weight;
   std::vector<float> entry_p_value;  // NaN where there is none; ends with the last recorded one
+  std::vector<int32_t> entry_level;  // see name_level_terms(); empty while growing
   std::vector<double> leaf_value;    // regression only: one per node
   std::vector<double> output_value;  // regression with several outputs: one each for every leaf
   std::vector<int32_t> bits_index;   // per node, -1 without a set of levels

@@ -63,7 +63,7 @@ struct Arguments {
       : forest(given_forest), rows{X.data(), X.shape(0)} {
     const size_t n = X.shape(0), p = X.shape(1);
     require(forest.n_outputs == 0, "[effects] the forest has several outputs");
-    require(p == static_cast<size_t>(forest.layout.n_features),
+    require(p == static_cast<size_t>(forest.layout.n_columns),
             "[effects] wrong number of features");
     if (nb::isinstance<Grid>(variants)) {
       const auto& grid = nb::cast<const Grid&>(variants);

@@ -38,7 +38,7 @@ class ErrorArguments {
         is_evaluated_(is_evaluated) {
     const size_t n = X.shape(0), p = X.shape(1);
     require(forest.n_outputs == 0, "[errors] the forest has several outputs");
-    require(static_cast<int32_t>(p) == forest.layout.n_features && n > 0,
+    require(static_cast<int32_t>(p) == forest.layout.n_columns && n > 0,
             "[errors] wrong number of features, or no rows");
     require(n < (size_t{1} << 32), "[errors] too many rows");
     require(replacement.shape(0) == n && replacement.shape(1) == p,

@@ -75,7 +75,7 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
 def rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
     """The rows in the user's units: floats, or objects if there are labels among them."""
     table = read_table(X)
-    nominal = np.flatnonzero(analysed.forest.levels)
+    nominal = sorted(analysed.fitted.encoding.nominal)
     if len(nominal) == 0:
         return np.array(table.numbers(slice(0, table.n_rows), slice(0, table.n_features)), float)
     rows = np.empty((table.n_rows, table.n_features), dtype=object)

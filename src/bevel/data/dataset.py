@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -51,6 +52,12 @@ __all__ = ["Dataset", "encode_dataset", "learn_dataset", "view_dataset"]
 # Rows examined to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
 PRECISION_LOSS = 0.1
+# Directions combine levels of nominal columns of at most so many levels, each of so many rows.
+MOST_COMBINED_LEVELS = 20
+FEWEST_ROWS_OF_LEVEL = 5
+
+
+NO_TERMS = np.empty((0, 2), np.int32)
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,6 +76,8 @@ class Dataset:
         Allocates bytes on disk for values that a fit derives from all rows; None: memory.
     scaler : Scaler or None, default=None
         Scales `X` while it is read; None if `X` is scaled already.
+    level_terms : ndarray of int32, shape (n_terms, 2)
+        Nominal columns and those of their levels that directions may combine, ascending.
     """
 
     X: Float32s
@@ -76,6 +85,32 @@ class Dataset:
     encoding: Encoding
     scratch: Callable[[int], npt.NDArray[np.uint8]] | None = None
     scaler: _core.Scaler | None = None
+    level_terms: npt.NDArray[np.int32] = field(default_factory=lambda: NO_TERMS)
+
+    @property
+    def n_with_terms(self) -> int:
+        """Number of nominal columns whose levels directions may combine."""
+        return len(np.unique(self.level_terms[:, 0]))
+
+    @cached_property
+    def native(self) -> dict[str, Any]:
+        """The columns as the core takes them, and one of 0 and 1 for each level term."""
+        encoding, terms = self.encoding, self.level_terms
+        columns = {
+            "levels": encoding.levels,
+            "medians": encoding.medians,
+            "has_nan": self.has_nan,
+        }
+        if not len(terms):
+            return {"X": self.X, **columns}
+        (n, p), n_terms = self.X.shape, len(terms)
+        X = np.empty((n, p + n_terms), np.float32, order="F")
+        X[:, :p] = self.X
+        for place, (feature, level) in enumerate(terms):
+            np.equal(self.X[:, feature], level, out=X[:, p + place], casting="unsafe")
+        for name, array in columns.items():
+            columns[name] = np.concatenate((array, np.zeros(n_terms, array.dtype)))
+        return {"X": X, **columns, "level_terms": terms}
 
     def rows(self, kept: npt.NDArray[np.bool_]) -> Float32s:
         """Some rows as the trees read them, in C order."""
@@ -92,6 +127,7 @@ def learn_dataset(
     n_threads: int = 1,
     weights: Floats | None = None,
     level_target: LevelTarget | None = None,
+    combines_levels: bool = False,
 ) -> Dataset:
     """Read a training table and learn how new rows must be read.
 
@@ -110,6 +146,8 @@ def learn_dataset(
     level_target : LevelTarget or None, default=None
         Numbers whose means stand for the levels of columns with very many of them; None: no column
         is read as such means.
+    combines_levels : bool, default=False
+        Whether directions may combine levels of nominal columns.
     """
     counted = None if weights is None or weights.all() else weights > 0.0
     labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
@@ -139,7 +177,23 @@ def learn_dataset(
         medians, _ = _core.summarise_columns(np.asfortranarray(X[counted]), levels, n_threads)
     dates = frozenset(table.dates()) - nominal.keys()
     encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates, means)
-    return Dataset(frozen(X), frozen(has_nan), encoding)
+    terms = _level_terms(X, levels, counted) if combines_levels else NO_TERMS
+    return Dataset(frozen(X), frozen(has_nan), encoding, level_terms=terms)
+
+
+def _level_terms(
+    X: Float32s, levels: npt.NDArray[np.int32], counted: npt.NDArray[np.bool_] | None
+) -> npt.NDArray[np.int32]:
+    """Levels that directions may combine; of two levels one, since the other says the same."""
+    terms = []
+    for feature in np.flatnonzero((levels >= 2) & (levels <= MOST_COMBINED_LEVELS)):
+        codes = X[:, feature] if counted is None else X[counted, feature]
+        n_rows = np.bincount(codes.astype(np.intp), minlength=levels[feature])
+        level = np.flatnonzero(n_rows >= FEWEST_ROWS_OF_LEVEL)
+        if np.count_nonzero(n_rows) == 2:
+            level = level[-1:]
+        terms += [(feature, each) for each in level]
+    return np.array(terms, np.int32).reshape(-1, 2)
 
 
 def _with_means(
@@ -195,7 +249,9 @@ def view_dataset(
     return Dataset(frozen(table.native), frozen(has_nan), encoding, scaler=native)
 
 
-def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Dataset:
+def encode_dataset(
+    table: Table, encoding: Encoding, n_threads: int = 1, combines_levels: bool = False
+) -> Dataset:
     """Read further training rows, of a warm start, as the first ones were read.
 
     They may not have levels that the first rows lack: the trees have no codes for them.
@@ -208,11 +264,14 @@ def encode_dataset(table: Table, encoding: Encoding, n_threads: int = 1) -> Data
         Encoding of the first fit.
     n_threads : int, default=1
         Threads that scale columns and look for missing values.
+    combines_levels : bool, default=False
+        Whether directions may combine levels of nominal columns.
     """
     X = encode(table, encoding, "F", n_threads, training=True)
     _check_seen(table, encoding, X)
     _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
-    return Dataset(X, frozen(has_nan), encoding)
+    terms = _level_terms(X, encoding.levels, None) if combines_levels else NO_TERMS
+    return Dataset(X, frozen(has_nan), encoding, level_terms=terms)
 
 
 def _check_seen(table: Table, encoding: Encoding, X: Float32s) -> None:

@@ -153,7 +153,8 @@ def append_rows(
         _join_weights(target, validation),
         np.arange(n) >= n_before,
     )
-    return Dataset(X, has_nan.astype(np.uint8), dataset.encoding), joined
+    terms = dataset.level_terms
+    return Dataset(X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms), joined
 
 
 def hold_out(

@@ -336,16 +336,19 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         n_threads: int,
         may_view: bool,
     ) -> Dataset:
+        combines_levels = self._members() is None
         if before is not None:
-            return encode_dataset(table, before.encoding, n_threads)
+            return encode_dataset(table, before.encoding, n_threads, combines_levels)
         scale = self._chosen_scale()
         if may_view and can_train_in_place(self._members(), table.n_rows, table.n_features, scale):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
-        level_target = self._task().level_target(target.values) if self.projection == "auto" else None
-        nominal = self.categorical_features
-        return learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
+        level_target = self._task().level_target(target.values) if combines_levels else None
+        nominal, weights = self.categorical_features, target.weights
+        return learn_dataset(
+            table, nominal, scale, n_threads, weights, level_target, combines_levels
+        )
 
     def _chosen_scale(self) -> str | None:
         members = self._members()
@@ -640,8 +643,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         chooses = self._defaults.chooses_directions
         if members is None and validates and chooses and not self.warm_start:
             kinds.append(read_projection("axis", "auto"))
-        n_rows, levels = len(work.dataset.X), work.dataset.encoding.levels
-        found = [resolve_directions(kind, n_rows, levels, work.constraints) for kind in kinds]
+        dataset, constraints = work.dataset, work.constraints
+        table = len(dataset.X), dataset.encoding.levels, constraints, dataset.n_with_terms
+        found = [resolve_directions(kind, *table) for kind in kinds]
         return found if found[0] != found[-1] else found[:1]
 
     def _choose(

@@ -222,7 +222,9 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
         levels[feature] = column.n_codes
     scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
     dates = _decode_dates(header.take_any("dates"), levels) if header.has("dates") else frozenset()
-    means = _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+    means = (
+        _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+    )
     levels[list(means)] = 0
     levels.flags.writeable = False
     return Encoding(scaler, nominal, levels, medians, dates, means)

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Array, Ints64
+from bevel._types import Array, Float32s, Ints64
 from bevel.errors import SlimForestError
 from bevel.html_table import html_table, html_text
 
@@ -96,6 +96,7 @@ FOREST_FIELDS: Mapping[str, ForestField] = {
     "rotation_weight": ForestField("<f4", "axis_entry"),
     "output_classes": ForestField("<i4", "output"),
     "output_value": ForestField("<f8", "leaf_output"),
+    "entry_level": ForestField("<i4", "entry", "optional"),
 }
 
 
@@ -198,6 +199,9 @@ class FlatForest:
     output_value : ndarray of float64, shape (n_leaves * n_outputs,), or empty
         Regression with several outputs: means of the targets of each leaf, leaf after leaf in the
         order of their nodes.
+    entry_level : ndarray of int32, one for each entry, or empty if all are -1
+        Level of a nominal feature: the entry adds its coefficient to the projected value of rows
+        that have the level, and nothing to others. -1: a coefficient of the feature's number.
 
     Examples
     --------
@@ -231,6 +235,7 @@ class FlatForest:
     rotation_weight: npt.NDArray[np.float32]
     output_classes: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     output_value: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
+    entry_level: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
 
     def __post_init__(self) -> None:
         for name, value in self._fields().items():
@@ -239,6 +244,33 @@ class FlatForest:
                 view = value.view()
                 view.flags.writeable = False
                 object.__setattr__(self, name, view)
+
+    @cached_property
+    def with_level_columns(self) -> tuple[FlatForest, Ints64]:
+        """The same forest on a table in which each level that directions combine has a column of 0 and 1.
+
+        Returns the forest, without `entry_level`, and the nominal feature and the level of each column
+        that follows those of the table, as rows.
+        """
+        is_level = self.entry_level >= 0
+        if not is_level.any():
+            return self, np.empty((0, 2), np.int64)
+        named = np.column_stack((self.entry_index, self.entry_level))[is_level].astype(np.int64)
+        terms, place = np.unique(named, axis=0, return_inverse=True)
+        n, p = len(terms), self.n_features
+        of_split = np.repeat(self.right >= 0, np.diff(self.entry_offset))
+        index = self.entry_index.copy()
+        index[of_split & (index >= p)] += n  # axes follow
+        index[is_level] = p + place.ravel()
+        widened = replace(
+            self,
+            n_features=p + n,
+            levels=np.append(self.levels, np.zeros(n, np.int32)),
+            medians=np.append(self.medians, np.zeros(n, np.float32)),
+            entry_index=index,
+            entry_level=self.entry_level[:0],
+        )
+        return widened, terms
 
     def __reduce__(self) -> tuple[Callable[..., FlatForest], tuple[Any, ...]]:
         """Pickle what the constructor takes; what comes back is checked as that of a file is."""
@@ -386,7 +418,9 @@ class FlatForest:
         alone = (np.diff(self.entry_offset) == 1) & (self.right >= 0)
         node = np.flatnonzero(alone & (self.flags & CATEGORY_NODE == 0))
         feature = self.entry_index[self.entry_offset[node]]
-        node, feature = node[feature < self.n_features], feature[feature < self.n_features]
+        is_number = feature < self.n_features
+        is_number[is_number] = self.levels[feature[is_number]] == 0  # else a level term
+        node, feature = node[is_number], feature[is_number]
         weight, left = (self.weight[place].astype(np.float64) for place in (node, node + 1))
         lead = 2.0 * left - weight
         decided = np.abs(lead) > 1e-5 * weight
@@ -633,6 +667,17 @@ def spread_columns(
     )
 
 
+# What optional arrays of entries hold where there is nothing.
+NOTHING_OF_ENTRY = {"entry_p_value": np.nan, "entry_level": -1}
+
+
+def with_level_values(X: Float32s, terms: Ints64) -> Float32s:
+    """Encoded rows with the columns that `FlatForest.with_level_columns` adds."""
+    if not len(terms):
+        return X
+    return np.column_stack((X, X[:, terms[:, 0]] == terms[:, 1])).astype(np.float32)
+
+
 def join_forests(first: FlatForest, second: FlatForest) -> FlatForest:
     """Forest of the trees of both, grown on the same columns and classes; slim if one of them is.
 
@@ -656,20 +701,15 @@ def _aligned(
         return _join_bits_index(first, second)
     if name == "output_classes":
         return one, other[:0]
-    if name == "entry_p_value":
-        return _join_p_values(first, second)
-    return one, other
-
-
-def _join_p_values(first: FlatForest, second: FlatForest) -> tuple[Array, Array]:
-    """p-values of both forests; NaN for the forest that has not recorded any."""
-    recorded = [len(f.entry_p_value) > 0 for f in (first, second)]
-    one, other = (
-        f.entry_p_value
-        if is_recorded or not any(recorded)
-        else np.full(len(f.entry_index), np.nan, np.float32)
-        for f, is_recorded in zip((first, second), recorded, strict=True)
-    )
+    if name in NOTHING_OF_ENTRY and (len(one) or len(other)):
+        nothing, n_entries = (
+            NOTHING_OF_ENTRY[name],
+            (len(first.entry_index), len(second.entry_index)),
+        )
+        one, other = (
+            array if len(array) else np.full(n, nothing, FOREST_FIELDS[name].dtype)
+            for array, n in zip((one, other), n_entries, strict=True)
+        )
     return one, other
 
 

@@ -55,12 +55,13 @@ def _entries_of(
     node = np.repeat(np.arange(forest.n_nodes), length)[kept]
     counts = np.bincount(node, minlength=forest.n_nodes)
     index = np.where(of_leaf, forest.entry_index - low, forest.entry_index)[kept]
-    p_value = forest.entry_p_value
+    p_value, level = forest.entry_p_value, forest.entry_level
     return {
         "entry_offset": np.concatenate(([0], np.cumsum(counts))).astype(np.int64),
         "entry_index": index.astype(np.int32),
         "entry_weight": forest.entry_weight[kept],
         "entry_p_value": p_value[kept] if len(p_value) else p_value,
+        "entry_level": level[kept] if len(level) else level,
     }
 
 

@@ -154,6 +154,8 @@ class Projection(ABC):
     few_features: ClassVar[bool] = False  # of a direction, however many columns there are
     # Directions are drawn without the rows of a node, as over blocks of rows and in boosting.
     draws_without_rows: ClassVar[bool] = False
+    # Levels of nominal columns may take part in directions, with projection="auto".
+    combines_levels: ClassVar[bool] = False
     # Directions can be chosen that satisfy monotone and interaction constraints.
     can_be_constrained: ClassVar[bool] = False
 

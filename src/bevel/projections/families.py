@@ -36,6 +36,12 @@ class TableShape:
     n_rows: int
     n_numeric: int
     n_nominal: int
+    n_with_terms: int = 0  # nominal columns whose levels directions may combine
+
+    @property
+    def n_combined(self) -> int:
+        """Columns that directions may combine."""
+        return self.n_numeric + self.n_with_terms
 
     @property
     def n_features(self) -> int:
@@ -159,18 +165,19 @@ def resolve_families(
     nominal_draws = 0
     for member in members:
         projection = _projection_for(member, shape)
-        projection.check_columns(shape.n_numeric, shape.n_nominal)
+        n_combined = shape.n_combined if projection.combines_levels else shape.n_numeric
+        projection.check_columns(n_combined, shape.n_nominal)
         if survival:
             projection.check_survival()
         else:
             projection.check_task(regression)
         if single_draw:
-            directions, nominal = _divide(1, shape)
+            directions, nominal = _divide(1, n_combined, shape)
         else:
-            directions, nominal = _draws(member, projection, shape, regression)
+            directions, nominal = _draws(member, projection, n_combined, shape, regression)
         nominal_draws += nominal
-        if shape.n_numeric:
-            families.append(projection.family(directions, shape.n_numeric))
+        if n_combined:
+            families.append(projection.family(directions, n_combined))
             _check_weights(families, member, projection)
     if nominal_draws:
         families.append(FamilySpec("categorical", min(nominal_draws, shape.n_nominal)))
@@ -204,24 +211,29 @@ def tuned_out_of_bag(members: Sequence[ProjectionDraws]) -> str:
 
 
 def _projection_for(member: ProjectionDraws, shape: TableShape) -> Projection:
-    if member.by_name and shape.n_numeric:
-        return member.projection.shrunk_to(shape.n_numeric)
-    return member.projection
+    projection = member.projection
+    n_combined = shape.n_combined if projection.combines_levels else shape.n_numeric
+    return projection.shrunk_to(n_combined) if member.by_name and n_combined else projection
 
 
 def _draws(
-    member: ProjectionDraws, projection: Projection, shape: TableShape, regression: bool
+    member: ProjectionDraws,
+    projection: Projection,
+    n_combined: int,
+    shape: TableShape,
+    regression: bool,
 ) -> tuple[int, int]:
     """Draws of directions and of nominal columns; raises if there are not so many directions."""
-    most = projection.most_draws(shape.n_numeric)
+    most = projection.most_draws(n_combined)
     if member.n_projections == "auto":
-        directions, nominal = _divide(projection.default_draws(shape.n_features, regression), shape)
+        n_draws = projection.default_draws(shape.n_features, regression)
+        directions, nominal = _divide(n_draws, n_combined, shape)
         if most is not None:
             directions = most if projection.tries_all else min(directions, most)
         return directions, nominal
     projection.check_draws(member.n_projections)
     n_draws = resolve_count("n_projections", member.n_projections, shape.n_features, '"auto", ')
-    directions, nominal = _divide(n_draws, shape)
+    directions, nominal = _divide(n_draws, n_combined, shape)
     if most is not None and directions > most:
         required = (
             f"at most {most + nominal} for {shorten(projection)}, which draws without replacement"
@@ -232,10 +244,18 @@ def _draws(
     return directions, nominal
 
 
-def _divide(n_draws: int, shape: TableShape) -> tuple[int, int]:
-    """Divide d draws into directions and nominal columns in proportion to the columns."""
+def _divide(n_draws: int, n_combined: int, shape: TableShape) -> tuple[int, int]:
+    """Divide d draws into directions and nominal columns in proportion to the columns.
+
+    Nominal columns whose levels are combined count for both.
+    """
     if shape.n_nominal == 0:
         return n_draws, 0
-    share = (2 * n_draws * shape.n_nominal + shape.n_features) // (2 * shape.n_features)
-    nominal = min(max(1, share), shape.n_nominal)
-    return max(n_draws - nominal, min(1, shape.n_numeric)), nominal
+    nominal = min(max(1, _share(n_draws, shape.n_nominal, shape)), shape.n_nominal)
+    directions = n_draws - nominal + _share(n_draws, n_combined - shape.n_numeric, shape)
+    return max(directions, min(1, n_combined)), nominal
+
+
+def _share(n_draws: int, n_columns: int, shape: TableShape) -> int:
+    """The share of some columns in the draws, rounded."""
+    return (2 * n_draws * n_columns + shape.n_features) // (2 * shape.n_features)

@@ -69,6 +69,7 @@ class SparseSigns(Projection):
     """
 
     name: ClassVar[str] = "sparse"
+    combines_levels: ClassVar[bool] = True
     draws_without_rows: ClassVar[bool] = True
     can_be_constrained: ClassVar[bool] = True
     few_features: ClassVar[bool] = True

@@ -29,6 +29,7 @@ class _NodeModel(Projection):
     """What the models share: a random subspace, and one model per node by default."""
 
     reads_target: ClassVar[bool] = True
+    combines_levels: ClassVar[bool] = True
     combines_units: ClassVar[bool] = False  # features are standardised in the node
     n_features: Count = "sqrt"
 

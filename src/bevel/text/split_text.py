@@ -38,6 +38,7 @@ __all__ = [
     "counted",
     "format_level_split",
     "format_threshold_split",
+    "level_split",
     "percent",
     "round_within",
     "shortest",
@@ -260,6 +261,8 @@ class Units:
         Bounds outside of which [x] is constant.
     inverse : Inverse
         Inverse of the scaling, for splits of a single feature.
+    n_indicators : int, default=0
+        Number of columns of 0 and 1 that come last, in units of their own.
     """
 
     form: str
@@ -268,6 +271,22 @@ class Units:
     spread: Floats
     bounds: Floats | None
     inverse: Inverse
+    n_indicators: int = 0
+
+    def with_indicators(self, n: int) -> Units:
+        """Units of these columns, followed by some of 0 and 1."""
+        return replace(
+            self,
+            shift=np.append(self.shift, np.zeros(n)),
+            span=np.append(self.span, np.ones(n)),
+            spread=np.append(self.spread, np.ones(n)),
+            n_indicators=n,
+        )
+
+    def written(self, feature: int, name: str) -> str:
+        """A feature in a combination."""
+        is_indicator = feature >= len(self.span) - self.n_indicators
+        return name if is_indicator else self.form.format(name)
 
 
 def units_of(scaler: Scaler, n_features: int) -> Units:
@@ -456,9 +475,16 @@ def format_level_split(
     start = int(forest.bits_offset[forest.bits_index[place]])
     words = forest.bits[start : start + -(-len(labels) // 32)].astype("<u4")
     goes_left = np.unpackbits(words.view(np.uint8), count=len(labels), bitorder="little")
+    return level_split(name, labels, feature, goes_left.astype(bool).tolist())
+
+
+def level_split(
+    name: str, labels: Sequence[str], feature: int, goes_left: Sequence[bool]
+) -> LevelSplitText:
+    """Text of a split by the side of each level."""
     left, right = (
         Condition(name, labels=tuple(itertools.compress(labels, side)))
-        for side in (goes_left, 1 - goes_left)
+        for side in (goes_left, [not left for left in goes_left])
     )
     return LevelSplitText(feature, (left, right))
 
@@ -491,7 +517,7 @@ def format_threshold_split(
     if not (len(terms[0]) and np.isfinite(terms[1]).all() and math.isfinite(terms[2])):
         return _as_stored(features, weights, threshold, names, units)
     features, weights, threshold, flipped = terms
-    own_names = [units.form.format(names[f]) for f in features]
+    own_names = [units.written(int(f), names[f]) for f in features]
     subject = write_sum(own_names, weights, len(features) if max_terms is None else max_terms)
     return ThresholdSplitText(features, weights, threshold, flipped, False, None, subject, units)
 

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Float32s, Floats
+from bevel._types import Float32s, Floats, Ints64
 from bevel.data.encoding import Encoding
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView
+from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView, with_level_values
 from bevel.forest.task import SeveralOutputs, Survival, Task
 from bevel.printable import printable
 from bevel.text.predictions import (
@@ -24,12 +24,14 @@ from bevel.text.predictions import (
     read_survival_predictions,
 )
 from bevel.text.split_text import (
+    LevelSplitText,
     SplitText,
     ThresholdSplitText,
     Units,
     format_level_split,
     format_threshold_split,
     is_by_levels,
+    level_split,
     round_within,
     units_of,
     written,
@@ -85,6 +87,18 @@ class Vocabulary:
             + (("missing",) if levels.has_missing else ())
             for feature, levels in self.encoding.nominal.items()
         }
+
+    def with_levels(self, terms: Ints64) -> Vocabulary:
+        """Names and units of a table that has a column of 0 and 1 for each of some levels.
+
+        terms: nominal feature and level of each column, as rows.
+        """
+        if not len(terms):
+            return self
+        names = [f"({self.names[f]} is {self._labels[f][level]})" for f, level in terms.tolist()]
+        widened = replace(self, names=(*self.names, *names))
+        vars(widened)["units"] = self.units.with_indicators(len(terms))
+        return widened
 
     def rules(
         self,
@@ -166,21 +180,30 @@ class SplitFormatter:
     """
 
     def __init__(self, vocabulary: Vocabulary, tree: TreeView, style: Style) -> None:
+        self._had_missing = tree.forest.columns_with_missing
+        self._n_columns = tree.forest.n_features
+        self._terms = np.empty((0, 2), np.int64)
+        if len(tree.forest.entry_level):
+            forest, self._terms = tree.forest.with_level_columns
+            vocabulary, tree = vocabulary.with_levels(self._terms), forest.tree(tree.index)
         self._words, self._tree = vocabulary, tree
         self._digits, self._max_terms = style.digits, style.max_terms
         self._spread = _known_spread(vocabulary.units, tree)
-        self._had_missing = tree.forest.columns_with_missing
         self._combined: set[int] = set()
         self._has_levels = False
 
     def split_text(self, node: int, encoded: Float32s | None = None) -> SplitText:
         """Text of a split; with rows that reach it, with enough digits to route them all."""
         tree, words = self._tree, self._words
+        if encoded is not None:
+            encoded = with_level_values(encoded, self._terms)
         index, _ = tree.entries(node)
         first = int(index[0])
         if is_by_levels(tree, node):
             self._has_levels = True
             return format_level_split(tree, node, words.names[first], words._labels[first], first)
+        if len(index) == 1 and 0 <= (term := first - self._n_columns) < len(self._terms):
+            return self._one_level(node, *self._terms[term].tolist())
         text = self._format(node, self._digits)
         if encoded is not None and self._digits is not None:
             more = [*range(self._digits + 1, MAX_DIGITS + 1), None]
@@ -191,9 +214,21 @@ class SplitFormatter:
             self._combined.update(int(feature) for feature in text.features)
         return text
 
+    def _one_level(self, node: int, feature: int, level: int) -> LevelSplitText:
+        """Text of a split between one level and the others."""
+        _, weight = self._tree.entries(node)
+        of_level, of_others = float(weight[0]), 0.0
+        threshold = float(self._tree.threshold[node])
+        labels = self._words._labels[feature]
+        goes_left = [
+            (of_level if code == level else of_others) <= threshold for code in range(len(labels))
+        ]
+        return level_split(self._words.names[feature], labels, feature, goes_left)
+
     def notes(self) -> tuple[str, ...]:
         """Notes on the splits formatted so far."""
-        return self._words.notes(self._combined, bool(self._had_missing.any()), self._has_levels)
+        columns = {feature for feature in self._combined if feature < self._n_columns}
+        return self._words.notes(columns, bool(self._had_missing.any()), self._has_levels)
 
     def _format(self, node: int, digits: int | None) -> ThresholdSplitText:
         words = self._words

@@ -357,11 +357,13 @@ def _objection(
     """Reason why a family does not fit a table; empty if it does."""
     if isinstance(candidate.projection, Axis):
         return ""
-    if shape.n_numeric < 2:
-        columns = "no numeric columns" if shape.n_numeric == 0 else "one numeric column"
-        return f"needs two numeric columns to combine; the table has {columns}"
-    if candidate.wide and shape.n_numeric < MIN_WIDE_COLUMNS:
-        return f"for tables of at least {MIN_WIDE_COLUMNS} numeric columns"
+    if shape.n_combined < 2:
+        columns = "none" if shape.n_combined == 0 else "one"
+        return (
+            f"needs two columns to combine, numeric ones or of few levels; the table has {columns}"
+        )
+    if candidate.wide and shape.n_combined < MIN_WIDE_COLUMNS:
+        return f"for tables of at least {MIN_WIDE_COLUMNS} columns to combine"
     if without_target and candidate.projection.reads_target:
         return f"uses the target, which {without_target}"
     if constrained and not candidate.projection.can_be_constrained:

@@ -511,6 +511,7 @@ def resolve_directions(
     n_rows: int,
     levels: npt.NDArray[np.int32],
     constraints: FeatureConstraints,
+    n_with_terms: int = 0,
 ) -> list[FamilySpec]:
     """Samplers of an iteration.
 
@@ -524,9 +525,11 @@ def resolve_directions(
         Levels of each column, 0 for numeric ones.
     constraints : FeatureConstraints
         Constraints on the directions.
+    n_with_terms : int, default=0
+        Nominal columns whose levels directions may combine.
     """
     n_nominal = int(np.count_nonzero(levels))
-    shape = TableShape(n_rows, len(levels) - n_nominal, n_nominal)
+    shape = TableShape(n_rows, len(levels) - n_nominal, n_nominal, n_with_terms)
     if members is None:
         members = [ProjectionDraws(Axis(), "p"), *_combinations(shape)]
     members = [_with_all_axes(member, shape) for member in members]
@@ -580,9 +583,9 @@ def _with_all_axes(member: ProjectionDraws, shape: TableShape) -> ProjectionDraw
 
 
 def _combinations(shape: TableShape) -> list[ProjectionDraws]:
-    if shape.n_numeric < 2:
+    if shape.n_combined < 2:
         return []
-    return [ProjectionDraws(SparseSigns(min(3.0, shape.n_numeric)), default_combinations(shape))]
+    return [ProjectionDraws(SparseSigns(min(3.0, shape.n_combined)), default_combinations(shape))]
 
 
 def default_combinations(shape: TableShape) -> int:
@@ -591,10 +594,10 @@ def default_combinations(shape: TableShape) -> int:
     In large tables one byte for each row and combination dominates the memory of a fit, and more
     iterations on fewer combinations are the better use of time.
     """
-    many = max(1, min(5 * shape.n_numeric, max(shape.n_numeric, 100)))
+    many = max(1, min(5 * shape.n_combined, max(shape.n_combined, 100)))
     if not _is_large(shape.n_rows, shape.n_numeric + shape.n_nominal):
         return many
-    few = -(-2 * shape.n_numeric // CODED_TOGETHER) * CODED_TOGETHER
+    few = -(-2 * shape.n_combined // CODED_TOGETHER) * CODED_TOGETHER
     return min(many, few)
 
 
@@ -693,10 +696,7 @@ def boost(
     baseline, raw = before or (None, None)
     feature_room, direction_room = _rooms(dataset, families)
     data = _core.BoostingData(
-        X=dataset.X,
-        levels=encoding.levels,
-        medians=encoding.medians,
-        has_nan=dataset.has_nan,
+        **dataset.native,
         target=target.values,
         weights=target.weights,
         roles=None if validates is None else validates.astype(np.uint8),

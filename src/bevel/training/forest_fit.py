@@ -190,11 +190,12 @@ def prepare(
     values, members = request.values, request.members
     target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
-        dataset = encode_dataset(table, before.encoding, n_threads)
+        dataset = encode_dataset(table, before.encoding, n_threads, not members)
     else:
         scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
         level_target = None if members else target.task.level_target(target.values)
-        dataset = learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
+        read = (table, nominal, scale, n_threads, target.weights, level_target)
+        dataset = learn_dataset(*read, combines_levels=not members)
         n_labels = dataset.encoding.n_labels
         warn_of_row_numbers(table, n_labels, target.values, target.n_classes)
     options = resolve_options(values, members, shape_of(dataset), request.seed)
@@ -211,7 +212,7 @@ def shape_of(dataset: Dataset) -> TableShape:
     """Size of a training table."""
     n_rows, n_features = dataset.X.shape
     n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-    return TableShape(n_rows, n_features - n_nominal, n_nominal)
+    return TableShape(n_rows, n_features - n_nominal, n_nominal, dataset.n_with_terms)
 
 
 def scale_for(scale: str | None, members: Sequence[ProjectionDraws]) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -129,15 +129,12 @@ def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str
 
 def training_data(dataset: Dataset, target: TrainingTarget) -> _core.TrainingData:
     """The training set as the core reads it."""
-    encoding = dataset.encoding
+    columns = dataset.native
     if target.survival is not None:
-        return _rows_by_time(dataset, target)
+        return _rows_by_time(columns, target)
     values = target.values.ravel()
     return _core.TrainingData(
-        X=dataset.X,
-        levels=encoding.levels,
-        medians=encoding.medians,
-        has_nan=dataset.has_nan,
+        **columns,
         weights=target.weights,
         n_classes=target.n_classes,
         labels=values if target.n_classes else None,
@@ -146,9 +143,9 @@ def training_data(dataset: Dataset, target: TrainingTarget) -> _core.TrainingDat
     )
 
 
-def _rows_by_time(dataset: Dataset, target: TrainingTarget) -> _core.TrainingData:
+def _rows_by_time(columns: Mapping[str, Any], target: TrainingTarget) -> _core.TrainingData:
     """Training rows in the order of their times, from which every node finds its risk sets."""
-    encoding, truth = dataset.encoding, target.counted_survival
+    truth = target.counted_survival
     assert truth is not None
     order = truth.time.argsort(kind="stable")
     times = truth.event_times
@@ -166,10 +163,7 @@ def _rows_by_time(dataset: Dataset, target: TrainingTarget) -> _core.TrainingDat
         n_causes=truth.n_causes,
     )
     return _core.TrainingData(
-        X=np.asfortranarray(dataset.X[order]),
-        levels=encoding.levels,
-        medians=encoding.medians,
-        has_nan=dataset.has_nan,
+        **{**columns, "X": np.asfortranarray(columns["X"][order])},
         weights=None if target.weights is None else target.weights[order],
         survival=survival,
     )

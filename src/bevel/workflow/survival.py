@@ -150,8 +150,8 @@ def merged(tests: tuple[Condition, ...]) -> list[Condition]:
             found[len(found), test] = test, holds
             continue
         given = test if holds else _other_side(test)
-        earlier = found.get(test.features)
-        found[test.features] = (given if earlier is None else _both(earlier[0], given)), True
+        earlier = found.get(test.terms)
+        found[test.terms] = (given if earlier is None else _both(earlier[0], given)), True
     return list(found.values())
 
 

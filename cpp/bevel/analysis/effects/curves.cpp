@@ -275,7 +275,9 @@ void with_walk(const PackedForest& forest, const PlainRows& rows, const Variants
         using Node = std::remove_cvref_t<decltype(nodes[0])>;
         Sizes sizes;
         sizes.look_at(forest.medians.data(), static_cast<size_t>(forest.layout.n_features));
-        sizes.look_at(rows.values, rows.n_rows * static_cast<size_t>(forest.layout.n_features));
+        sizes.look_at(rows.values, rows.n_rows * static_cast<size_t>(forest.layout.n_columns));
+        const float one = 1.0f;  // of level terms
+        sizes.look_at(&one, 1);
         look_at_values(given, rows.n_rows, sizes);
         auto splits = find_open_splits(forest, features_of(given), sizes.largest);
         if (sizes.has_missing || !(sizes.largest <= forest.largest_safe))

@@ -35,7 +35,7 @@ class NodeRuns : public OpenRows<Node, kHasMissing> {
   static void find_cuts(const PackedForest& forest, const Node* nodes, const FeatureGrid& grid,
                         std::vector<OpenSplit>& open_splits) {
     NodeRuns walk(forest, nodes, open_splits, grid);
-    const std::vector<float> zeros(static_cast<size_t>(forest.layout.n_features), 0.0f);
+    const std::vector<float> zeros(static_cast<size_t>(forest.layout.n_columns), 0.0f);
     walk.read(zeros.data(), 0, 1);
     for (size_t s = 0; s < open_splits.size(); ++s) {
       OpenSplit& split = open_splits[s];

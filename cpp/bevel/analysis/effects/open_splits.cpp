@@ -39,6 +39,9 @@ class OpenSplits {
       Term& term = of_place_[static_cast<size_t>(open[i])];
       term.n_read[which] = 1;
       term.slope[which] = 1.0;
+      // Level terms have no slope, so that their splits are evaluated at each level.
+      for (int32_t f = forest.layout.n_columns; f < forest.layout.n_features; ++f)
+        if (forest.feature_at(f) == open[i]) of_place_[static_cast<size_t>(f)].n_read[which] = 1;
     }
   }
 

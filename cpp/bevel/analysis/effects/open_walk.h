@@ -30,14 +30,14 @@ class OpenRows {
 
   // Reads the rows [first, first + n) of a table without gaps.
   void read(const float* table, size_t first, size_t n) {
-    const auto p = static_cast<size_t>(forest_.layout.n_features);
+    const auto p = static_cast<size_t>(forest_.layout.n_columns);
     first_row_ = first;
     rows_.resize(std::max(rows_.size(), n * width_));
     at_.resize(std::max(at_.size(), n));
     for (size_t i = 0; i < n; ++i) {
       const float* source = table + (first + i) * p;
       std::copy(source, source + p, row(i));
-      write_rest(forest_.layout, row(i));
+      write_rest(forest_, row(i));
     }
   }
 
@@ -70,6 +70,7 @@ class OpenRows {
   void write(int32_t feature, float value, float* row) const {
     row[feature] = value;
     if (forest_.layout.has_negatives) row[forest_.layout.negative(feature)] = -value;
+    forest_.write_levels_of(feature, row);
   }
 
   void write_axes_of(size_t tree, float* row) {

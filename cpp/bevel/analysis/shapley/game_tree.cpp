@@ -1,11 +1,23 @@
 #include "bevel/analysis/shapley/game_tree.h"
 
 #include <algorithm>
+#include <span>
 
 #include "bevel/support/cancellation.h"
 #include "bevel/tree/node_store.h"
 
 namespace bevel {
+namespace {
+
+bool are_different(std::span<const int32_t> few) {
+  for (size_t k = 1; k < few.size(); ++k)
+    if (std::find(few.begin(), few.begin() + static_cast<ptrdiff_t>(k), few[k]) !=
+        few.begin() + static_cast<ptrdiff_t>(k))
+      return false;
+  return true;
+}
+
+}  // namespace
 
 void GameTree::read(size_t tree) {
   tree_ = tree;
@@ -43,12 +55,13 @@ void GameTree::add_split(size_t node) {
   const bool single = plain && n == 1;
   is_axis_aligned_ &= single;
   split.kind = single ? SplitKind::single : SplitKind::wide;
-  if (plain && n > 1 && n <= kMaxTabulated) split.kind = SplitKind::table;
+  if (plain && n > 1 && n <= kMaxTabulated && are_different(entries)) split.kind = SplitKind::table;
   if (split.kind == SplitKind::wide) return;
   split.n_features = static_cast<uint8_t>(n);
   for (size_t k = 0; k < n; ++k)
     split.terms[k] = {local(entries[k]), entries[k],
-                      forest_.entry_weight[static_cast<size_t>(first) + k]};
+                      forest_.entry_weight[static_cast<size_t>(first) + k],
+                      forest_.level_of_entry(static_cast<size_t>(first) + k)};
   split.threshold = forest_.threshold[offset_ + node];
   split.missing_left = forest_.flags[offset_ + node] & kMissingLeft;
   split.is_category = forest_.flags[offset_ + node] & kCategoryNode;

@@ -16,16 +16,21 @@ enum class SplitKind : uint8_t {
   leaf,
   single,  // of one feature
   table,   // of a few features: sides for all choices of row or background are tabulated
-  wide,    // of many features or of a tree's axes
+  wide,    // of many features, of several levels of one, or of a tree's axes
 };
 
 constexpr size_t kMaxTabulated = 6;  // features of a split that has a table
 
 struct GameSplit {
-  // A feature, counted as in the tree and as in the forest, with its weight.
+  // A feature, counted as in the tree and as in the forest, with its weight, or a level of it.
   struct Term {
     int32_t feature, of_forest;
     float weight;
+    int32_t level;  // -1: none
+
+    float of(const float* row) const {
+      return weight * value_of_entry(row, static_cast<size_t>(of_forest), level);
+    }
   };
 
   SplitKind kind = SplitKind::leaf;

@@ -28,10 +28,10 @@ class ModelSampler : public Sampler {
         data_(data),
         may_stop_(may_stop),
         n_features_(
-            std::min<int64_t>(family.n_nonzeros, static_cast<int64_t>(data.numeric.size()))) {}
+            std::min<int64_t>(family.n_nonzeros, static_cast<int64_t>(data.combined.size()))) {}
 
   void prepare(SamplerScratch& scratch) const override {
-    scratch.subset.resize(static_cast<int32_t>(data_.numeric.size()));
+    scratch.subset.resize(static_cast<int32_t>(data_.combined.size()));
     auto own = std::make_unique<ModelScratch>();
     own->model = family_.make_model();
     scratch.family = std::move(own);
@@ -62,7 +62,7 @@ class ModelSampler : public Sampler {
                      std::vector<int32_t>& features) const {
     features.clear();
     for (int64_t k = 0; k < n_features_; ++k)
-      features.push_back(data_.numeric[undrawn.draw(stream)]);
+      features.push_back(draw_term(data_.combined[undrawn.draw(stream)], stream));
     undrawn.reset();
     std::sort(features.begin(), features.end());
   }

@@ -10,15 +10,15 @@ namespace {
 
 class SignsSampler : public Sampler {
  public:
-  SignsSampler(std::vector<int32_t> features, int32_t n_draws, int64_t n_nonzeros)
-      : features_(std::move(features)),
+  SignsSampler(std::vector<CombinedColumn> columns, int32_t n_draws, int64_t n_nonzeros)
+      : columns_(std::move(columns)),
         n_draws_(n_draws),
         n_nonzeros_(
-            std::min<int64_t>(n_nonzeros, static_cast<int64_t>(features_.size()) * n_draws)) {}
+            std::min<int64_t>(n_nonzeros, static_cast<int64_t>(columns_.size()) * n_draws)) {}
 
   void sample(const NodeRows&, Stream& stream, SamplerScratch& scratch,
               Candidates& out) const override {
-    const auto p = static_cast<uint64_t>(features_.size());
+    const auto p = static_cast<uint64_t>(columns_.size());
     const auto d = static_cast<uint64_t>(n_draws_);
     const auto n_nonzeros = static_cast<uint64_t>(n_nonzeros_);
     // Above one half it is cheaper to draw the empty cells.
@@ -98,12 +98,12 @@ class SignsSampler : public Sampler {
         signs = stream.next();
       }
       const uint32_t slot = next[scratch.column[k]]++;
-      out.index[slot] = features_[scratch.row[k]];
+      out.index[slot] = draw_term(columns_[scratch.row[k]], stream);
       out.weight[slot] = (signs >> (k % 64) & 1) ? 1.0f : -1.0f;
     }
   }
 
-  std::vector<int32_t> features_;
+  std::vector<CombinedColumn> columns_;
   int32_t n_draws_;
   int64_t n_nonzeros_;
 };
@@ -115,7 +115,7 @@ class SignsFamily : public Family {
   SignsFamily(const FamilySize& size, FamilySettings&) : Family(size) {}
 
   std::unique_ptr<Sampler> make_sampler(const SamplerInput& input) const override {
-    return std::make_unique<SignsSampler>(input.data.numeric, n_draws, n_nonzeros);
+    return std::make_unique<SignsSampler>(input.data.combined, n_draws, n_nonzeros);
   }
   size_t features_per_node() const override { return static_cast<size_t>(n_nonzeros); }
   bool needs_no_values() const override { return true; }

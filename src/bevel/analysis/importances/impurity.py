@@ -5,6 +5,7 @@ use a feature.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -86,7 +87,7 @@ def corrected(
     """
     _check_columns_are_free(analysed)
     rng = np.random.default_rng(random_state)
-    rows = analysed.encode(X)
+    rows = analysed.encode(X, training=True)
     analysed.target(y, len(rows))  # raises for other classes
     doubled = np.hstack((rows, rows[rng.permutation(len(rows))]))
     nominal = np.flatnonzero(analysed.forest.levels)
@@ -139,6 +140,9 @@ def split_frequency(analysed: AnalysedForest) -> Importance:
     """Share of all splits whose direction includes a feature."""
     forest = analysed.forest
     found = find_directions(forest)
+    of_terms = forest.with_level_columns[1][:, 0]  # levels count for their features
+    feature = np.concatenate((np.arange(forest.n_features), of_terms)).astype(np.int32)
+    found = replace(found, rows=replace(found.rows, index=feature[found.rows.index]))
     rows = found.rows
     uses = np.bincount(found.direction, minlength=len(rows))
     count = np.bincount(

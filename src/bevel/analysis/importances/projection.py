@@ -29,6 +29,7 @@ from bevel.forest.flat_forest import FlatForest
 from bevel.projections.base import FamilySpec
 from bevel.projections.families import TableShape, read_projection, resolve_families
 from bevel.text.split_text import write_direction
+from bevel.text.vocabulary import vocabulary_of
 from bevel.training.trainer import native_family
 
 __all__ = [
@@ -148,8 +149,10 @@ def measure_directions(analysed: AnalysedForest, found: SplitDirections) -> Dire
     """Importance of the given directions, best first, ties by first occurrence."""
     share, spread = _shares(analysed.forest, found)
     order = np.argsort(-share, kind="stable")
+    words = vocabulary_of(analysed.fitted)
+    terms = words.with_levels(analysed.forest.with_level_columns[1]).names[len(words.names) :]
     return Directions(
-        analysed.names,
+        (*analysed.names, *terms),
         **vars(found.rows.take(order)),
         share=share[order],
         std=None if spread is None else spread[order],

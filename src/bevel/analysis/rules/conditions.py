@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from bevel._types import Array, Bools
 from bevel.analysis.analysed_forest import AnalysedForest
+from bevel.data.level_statistics import LevelMeans
 from bevel.data.tables import Columns, Table, is_missing
 from bevel.errors import join_names, wrong_value
 from bevel.printable import printable
@@ -107,13 +108,73 @@ MAX_LABELS = 6  # labels in a text
 
 
 @dataclass(frozen=True)
+class Number:
+    """A numeric column as a term of a sum."""
+
+    feature: int
+
+    def values(self, columns: Sequence[Array]) -> Array:
+        return columns[self.feature]
+
+    def text(self, names: Sequence[str]) -> str:
+        return printable(names[self.feature])
+
+    def sql(self, names: Sequence[str]) -> str:
+        return quoted(names[self.feature])
+
+
+@dataclass(frozen=True)
+class LevelNumber:
+    """A nominal column as a term of a sum: a number for each label.
+
+    Attributes
+    ----------
+    feature : int
+        The column.
+    labels, numbers : tuple
+        Labels of the user's table, None for missing ones, and their numbers.
+    otherwise : float
+        Number of all other labels.
+    said : str
+        Text of the term, in which {} is the name of the column.
+    """
+
+    feature: int
+    labels: tuple[Any, ...]
+    numbers: tuple[float, ...]
+    otherwise: float
+    said: str
+
+    def values(self, columns: Sequence[Array]) -> Array:
+        known = dict(zip(self.labels, self.numbers, strict=True))
+        column = columns[self.feature].tolist()
+        return np.array([known.get(label, self.otherwise) for label in column])
+
+    def text(self, names: Sequence[str]) -> str:
+        return self.said.format(printable(names[self.feature]))
+
+    def sql(self, names: Sequence[str]) -> str:
+        name = quoted(names[self.feature])
+        cases = " ".join(
+            f"WHEN {name} IS NULL THEN {number!r}"
+            if label is None
+            else f"WHEN {name} = {sql_value(label)} THEN {number!r}"
+            for label, number in zip(self.labels, self.numbers, strict=True)
+        )
+        return f"CASE {cases} ELSE {self.otherwise!r} END"
+
+
+Term = Number | LevelNumber
+
+
+@dataclass(frozen=True)
 class NumberTest:
     """Whether a sum of weighted columns lies between two bounds.
 
     Attributes
     ----------
-    features, weights : tuple
-        Columns and their weights.
+    terms, weights : tuple
+        Columns as numbers, and their weights.
     fills : tuple of float
         Replacement of a missing value of each column, if there are several columns.
     low, high : float
@@ -122,7 +183,7 @@ class NumberTest:
         Whether a missing value satisfies the test of a single column.
     """
 
-    features: tuple[int, ...]
+    terms: tuple[Term, ...]
     weights: tuple[float, ...]
     fills: tuple[float, ...]
     low: float
@@ -132,15 +193,20 @@ class NumberTest:
     missing: bool
 
     @property
+    def features(self) -> tuple[int, ...]:
+        """Columns of the terms."""
+        return tuple(term.feature for term in self.terms)
+
+    @property
     def n_terms(self) -> int:
-        return len(self.features)
+        return len(self.terms)
 
     def holds(self, columns: Sequence[Array]) -> Bools:
         total = np.zeros(len(columns[0]))
-        for place, (feature, weight, fill) in enumerate(
-            zip(self.features, self.weights, self.fills, strict=True)
+        for place, (term, weight, fill) in enumerate(
+            zip(self.terms, self.weights, self.fills, strict=True)
         ):
-            values = columns[feature]
+            values = term.values(columns)
             if self.n_terms > 1:
                 values = np.where(np.isnan(values), fill, values)
             # In the order of addition in a database.
@@ -239,17 +305,17 @@ def sql_value(value: Any) -> str:
 
 def _sum_text(test: NumberTest, names: Sequence[str]) -> str:
     text = ""
-    for feature, weight in zip(test.features, test.weights, strict=True):
+    for term, weight in zip(test.terms, test.weights, strict=True):
         sign = (" − " if text else "−") if weight < 0 else (" + " if text else "")
         size = "" if abs(weight) == 1.0 else f"{written(abs(weight))}·"
-        text += f"{sign}{size}{printable(names[feature])}"
+        text += f"{sign}{size}{term.text(names)}"
     return text
 
 
 def _sum_sql(test: NumberTest, names: Sequence[str]) -> str:
     text = ""
-    for feature, weight, fill in zip(test.features, test.weights, test.fills, strict=True):
-        name = quoted(names[feature])
+    for term, weight, fill in zip(test.terms, test.weights, test.fills, strict=True):
+        name = term.sql(names)
         if test.n_terms > 1:
             name = f"COALESCE({name}, {fill!r})"
         sign = (" - " if text else "-") if weight < 0 else (" + " if text else "")
@@ -262,14 +328,31 @@ class WrittenSplits:
     """Reads tests from the text of a forest's splits."""
 
     def __init__(self, analysed: AnalysedForest) -> None:
-        forest = analysed.forest
-        self.units = vocabulary_of(analysed.fitted).units
+        forest, terms = analysed.forest, analysed.forest.with_level_columns[1]
+        units = vocabulary_of(analysed.fitted).units
         medians = np.asarray(forest.medians, dtype=np.float64)
-        self.fills = self.units.shift + self.units.span * medians
+        encoding = analysed.fitted.encoding
         self.levels = {
-            feature: tuple(levels.labels)
-            for feature, levels in analysed.fitted.encoding.nominal.items()
+            feature: tuple(levels.labels) for feature, levels in encoding.nominal.items()
         }
+        self.fills = [*(units.shift + units.span * medians), *np.zeros(len(terms))]
+        self.terms: list[Term] = [Number(feature) for feature in range(forest.n_features)]
+        for feature, means in encoding.means.items():
+            self.terms[feature] = self._mean(feature, means)
+        self.terms += [self._level(feature, level) for feature, level in terms.tolist()]
+
+    def _level(self, feature: int, level: int) -> LevelNumber:
+        labels = self.levels[feature]
+        label = labels[level] if level < len(labels) else None
+        said = "missing" if label is None else printable(str(label))
+        wording = f"({{}} is {said.replace('{', '{{').replace('}', '}}')})"
+        return LevelNumber(feature, (label,), (1.0,), 0.0, wording)
+
+    def _mean(self, feature: int, means: LevelMeans) -> LevelNumber:
+        labels, numbers = self.levels[feature], tuple(means.of_all.tolist())
+        labels = (*labels, None)[: len(numbers) - 1]
+        meaning = printable(means.meaning).replace("{", "{{").replace("}", "}}")
+        return LevelNumber(feature, labels, numbers[:-1], numbers[-1], f"{meaning} in {{}}")
 
     def test(self, split: SplitText, left: bool) -> RowTest:
         if isinstance(split, LevelSplitText):
@@ -292,7 +375,7 @@ class WrittenSplits:
         features = tuple(int(f) for f in split.features)
         missing = split.missing_left is not None and split.missing_left == left
         return NumberTest(
-            features,
+            tuple(self.terms[feature] for feature in features),
             tuple(float(w) for w in split.weights),
             tuple(float(self.fills[f]) for f in features),
             -math.inf if lower else split.threshold,
@@ -312,7 +395,7 @@ class WrittenSplits:
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
     drawn: dict[object, RowTest] = {}
     for test in tests:
-        about = test.feature if isinstance(test, LabelTest) else (test.features, test.weights)
+        about = test.feature if isinstance(test, LabelTest) else (test.terms, test.weights)
         known = drawn.get(about)
         drawn[about] = test if known is None else _both(known, test)
     return tuple(drawn.values())
@@ -327,6 +410,4 @@ def _both(one: RowTest, other: RowTest) -> RowTest:
     assert isinstance(other, NumberTest)
     low, low_out = max((one.low, not one.low_included), (other.low, not other.low_included))
     high, high_in = min((one.high, one.high_included), (other.high, other.high_included))
-    return NumberTest(
-        one.features, one.weights, one.fills, low, high, not low_out, high_in, missing
-    )
+    return NumberTest(one.terms, one.weights, one.fills, low, high, not low_out, high_in, missing)

@@ -64,7 +64,7 @@ class SplitDirections:
 def find_directions(
     forest: FlatForest, nodes: Ints64 | None = None, *, merge_signs: bool = True
 ) -> SplitDirections:
-    """Directions of splits.
+    """Directions of splits; levels that they combine follow the features, as columns of 0 and 1.
 
     Parameters
     ----------
@@ -75,6 +75,7 @@ def find_directions(
     merge_signs : bool, default=True
         Whether a direction and its negative, which make the same cuts, are one.
     """
+    forest, _ = forest.with_level_columns
     node = np.flatnonzero(forest.right >= 0) if nodes is None else nodes
     tree = np.searchsorted(forest.tree_offset, node, side="right") - 1
     entries, offset = gather(forest.entry_offset, node)

@@ -195,7 +195,7 @@ def surrogate_tree(
             "surrogate_tree needs a model with one prediction for each row; got one of "
             f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
         )
-    nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
+    nominal = frozenset(analysed.fitted.encoding.nominal)
     columns = read_columns(read_table(X), nominal, analysed.names)
     maker = _Maker(analysed.task, nominal, max_depth, splits, digits, random_state)
     tests, right, prediction, share, unrounded = maker.make(columns, imitated)

@@ -352,7 +352,8 @@ def _mean_outside(
 def _notes(analysed: AnalysedForest, splits: list[SplitText]) -> tuple[str, ...]:
     """Notes on all of the rules."""
     values = [split for split in splits if isinstance(split, ThresholdSplitText)]
-    combined = {int(f) for split in values if not split.single for f in split.features}
+    n_columns = analysed.forest.n_features
+    combined = {f for s in values if not s.single for f in s.features.tolist() if f < n_columns}
     had_missing = bool(analysed.forest.columns_with_missing.any())
     words = vocabulary_of(analysed.fitted)
     return words.notes(combined, had_missing, len(values) < len(splits))

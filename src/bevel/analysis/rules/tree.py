@@ -4,7 +4,7 @@ that a row passes on its way to a leaf; and one tree of a forest as an estimator
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from bevel.analysis.printing import data_frame
 from bevel.data.tables import Table, is_missing, read_table
 from bevel.errors import wrong_value
 from bevel.estimators._base import keep_trees
-from bevel.forest.flat_forest import TreeView
+from bevel.forest.flat_forest import TreeView, with_level_values
 from bevel.html_table import html_table
 from bevel.printable import printable
 from bevel.text import ForestRules, TreeRules
@@ -292,7 +292,9 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     _check_length(way, chosen)
     splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
-    row = _Row(read_table(X), encoded, analysed.names, analysed.forest.medians)
+    nominal = analysed.fitted.encoding.nominal
+    given = (read_table(X), encoded, analysed.names, analysed.forest.medians)
+    row = _Row(*given, nominal, analysed.forest.with_level_columns[1])
     predictions = words.predictions(chosen, way[-1:], way[-1:] + 1)
     return PathRules(
         chosen.index,
@@ -331,24 +333,30 @@ class _Row:
     encoded: npt.NDArray[np.float32]
     names: tuple[str, ...]
     medians: npt.NDArray[np.float32]
+    nominal: Collection[int]
+    terms: npt.NDArray[np.int64]
 
     def value(self, split: SplitText) -> str:
         """Value of the tested feature or combination."""
         if not isinstance(split, ThresholdSplitText):
             return self._label(split.feature)
-        if split.single:
-            return self._number(int(split.features[0]))
+        feature = int(split.features[0])
+        if split.single and feature not in self.nominal:
+            return self._number(feature)
         filled = np.where(np.isnan(self.encoded), self.medians, self.encoded)
-        value = float(split.values(filled)[0])
+        value = float(split.values(with_level_values(filled, self.terms))[0])
         return written(round_within(value, _fineness(split, value)))
 
     def values(self, splits: Sequence[SplitText]) -> tuple[str, ...]:
         """Values of all features of the splits, in the order of the columns."""
-        by_levels = {q.feature for q in splits if not isinstance(q, ThresholdSplitText)}
-        numeric = {int(f) for q in splits if isinstance(q, ThresholdSplitText) for f in q.features}
+        used = {q.feature for q in splits if not isinstance(q, ThresholdSplitText)}
+        terms, p = self.terms[:, 0].tolist(), len(self.names)
+        for split in splits:
+            if isinstance(split, ThresholdSplitText):
+                used |= {f if f < p else terms[f - p] for f in split.features.tolist()}
         return tuple(
-            f"{printable(self.names[f])} = {self._label(f) if f in by_levels else self._number(f)}"
-            for f in sorted(by_levels | numeric)
+            f"{printable(self.names[f])} = {(self._label if f in self.nominal else self._number)(f)}"
+            for f in sorted(used)
         )
 
     def _label(self, feature: int) -> str:

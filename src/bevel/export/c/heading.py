@@ -179,7 +179,7 @@ def write_heading(model: Model) -> Iterator[str]:
     yield code(
         _DECLARATIONS,
         name,
-        features=forest.n_features,
+        features=model.fitted.forest.n_features,
         classes=_lengths(model),
         functions="".join(f"{line};\n" for line in _prototypes(model)),
     )
@@ -257,7 +257,7 @@ def _interface(model: Model) -> Iterator[str]:
 
 def _features(model: Model) -> Iterator[str]:
     names, nominal = model.feature_names, model.encoding.nominal
-    n_features = model.forest.n_features
+    n_features = model.fitted.forest.n_features
     if names is None and not nominal and not model.encoding.dates:
         yield "0, without names" if n_features == 1 else f"0 to {n_features - 1}, without names"
         return

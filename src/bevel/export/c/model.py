@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from bevel._types import Ints64
 from bevel.data.encoding import Encoding
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.fitted_forest import FittedForest
@@ -34,8 +35,13 @@ class Model:
 
     @property
     def forest(self) -> FlatForest:
-        """The trees."""
-        return self.fitted.forest
+        """The trees, with a column for each level that directions combine."""
+        return self.fitted.forest.with_level_columns[0]
+
+    @property
+    def level_terms(self) -> Ints64:
+        """Nominal feature and level of each column that follows the features."""
+        return self.fitted.forest.with_level_columns[1]
 
     @property
     def encoding(self) -> Encoding:

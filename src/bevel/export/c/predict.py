@@ -25,8 +25,7 @@ __all__ = [
 def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     """The functions that add up the predictions of the leaves."""
     name = model.name
-    words = ROW if model.has_splits else NO_ROW
-    values = {word: code(text, name) for word, text in words.items()}
+    values = words_of_row(model)
     values["n_trees"] = str(model.forest.n_trees)
     if not model.classes:
         yield remark("Predictions of the leaves.")
@@ -64,9 +63,15 @@ def shortest(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
     return single if np.array_equal(single, values) else values
 
 
+def words_of_row(model: Model) -> dict[str, str]:
+    """Declaration of an encoded row, and the leaf that it reaches."""
+    words, n_columns = ROW if model.has_splits else NO_ROW, model.forest.n_features
+    return {word: code(text, model.name, n_columns=n_columns) for word, text in words.items()}
+
+
 ROW = {
     "row": """\
-    float row[MODEL_N_FEATURES];
+    float row[$n_columns];
     int tree;
     model_read(features, row);
 """,
@@ -184,7 +189,7 @@ def write_additive_predict(
     yield remark("What the leaves add, and what the sums start from.")
     yield from table(f"{name}_answer", shortest(leaves.values))
     yield from table(f"{name}_baseline", np.array(additive.baseline))
-    words = {word: code(text, name) for word, text in (ROW if model.has_splits else NO_ROW).items()}
+    words = words_of_row(model)
     numbers = {"n_outputs": str(additive.n_outputs), "n_trees": str(model.forest.n_trees)}
     yield code(_SUMS, name, **words, **numbers)
     if additive.link in ("exponential", "logistic", "softmax"):

@@ -31,7 +31,11 @@ def write_rows(model: Model) -> Iterator[str]:
         yield from _write_means(model)
     scaling = list(_write_scaling(model))
     yield from scaling
-    stored = f"{MAX_STORED:g}"
+    stored, terms = f"{MAX_STORED:g}", model.level_terms
+    if len(terms):
+        yield remark("Levels that stand in directions as 0 or 1: their features, and their codes.")
+        yield from table(f"{name}_term_feature", narrow(terms[:, 0]))
+        yield from table(f"{name}_term_level", narrow(terms[:, 1]))
     yield code(
         _READ,
         name,
@@ -40,6 +44,7 @@ def write_rows(model: Model) -> Iterator[str]:
         else "",
         scale=code(_SCALE, name, most=f"{MAX_READ:g}") if scaling else "",
         most=stored,
+        terms=code(_TERMS, name, n=len(terms)) if len(terms) else "",
     )
 
 
@@ -127,7 +132,13 @@ static void model_read(const double *features, float *row)
 $nominal$scale\
         row[i] = (float)model_limit(value, $most);
     }
+$terms\
 }
+"""
+
+_TERMS = """\
+    for (i = 0; i < $n; ++i)
+        row[MODEL_N_FEATURES + i] = row[model_term_feature[i]] == (float)model_term_level[i];
 """
 
 _NOMINAL = """\

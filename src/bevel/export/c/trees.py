@@ -238,7 +238,8 @@ def write_walk(model: Model, steps: Steps) -> Iterator[str]:
         yield code(_FILLED, name)
     if coding.has_axes:
         yield from _write_axes(model)
-        yield code(_FILLED_VALUE, name) if coding.is_combined else ""
+        n_columns = forest.n_features
+        yield code(_FILLED_VALUE, name, n_columns=n_columns) if coding.is_combined else ""
     yield code(_PROJECT if coding.is_combined else _PICK, name, **coding.words(name))
     if missing_left.any() or sets.is_by_levels.any():
         yield code(_BIT, name)
@@ -369,7 +370,9 @@ def _write_axes(model: Model) -> Iterator[str]:
     if not width:
         yield from table(f"{name}_axis_start", narrow(lists.start))
     start = f"axis * {width}" if width else f"{name}_axis_start[axis]"
-    yield code(_AXES, name, start=start, features="0" if alike else "at")
+    yield code(
+        _AXES, name, start=start, features="0" if alike else "at", n_columns=forest.n_features
+    )
 
 
 def _write_sets(name: str, sets: LeftSets) -> Iterator[str]:
@@ -419,15 +422,15 @@ static float model_axis(const float *row, uint32_t axis)
 
 static float model_value(const float *row, int tree, uint32_t index)
 {
-    if (index < MODEL_N_FEATURES) return row[index];
-    return model_axis(row, model_axis_base[tree] + (index - MODEL_N_FEATURES));
+    if (index < $n_columns) return row[index];
+    return model_axis(row, model_axis_base[tree] + (index - $n_columns));
 }
 """
 
 _FILLED_VALUE = """
 static float model_filled_value(const float *row, int tree, uint32_t index)
 {
-    return index < MODEL_N_FEATURES ? model_filled(row, index) : model_value(row, tree, index);
+    return index < $n_columns ? model_filled(row, index) : model_value(row, tree, index);
 }
 """
 

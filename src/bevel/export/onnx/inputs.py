@@ -21,6 +21,7 @@ from bevel.export.onnx.graph import ML_DOMAIN, Graph
 
 __all__ = [
     "write_inputs",
+    "write_level_terms",
     "write_scale",
 ]
 
@@ -192,6 +193,18 @@ def write_inputs(
     order = np.argsort(np.concatenate((features, coded)))
     rows = _join(graph, parts)
     return inputs, graph.add("Gather", rows, graph.constant(order, np.int32), axis=1)
+
+
+def write_level_terms(graph: Graph, rows: str, terms: Ints64) -> str:
+    """Encoded rows, followed by a column of 0 and 1 for each of some levels.
+
+    terms: nominal feature and level of each column, as rows.
+    """
+    if not len(terms):
+        return rows
+    codes = graph.add("Gather", rows, graph.constant(terms[:, 0], np.int32), axis=1)
+    found = graph.add("Equal", codes, graph.constant(terms[:, 1].astype(np.float32)))
+    return graph.add("Concat", rows, graph.cast(found, np.float32), axis=1)
 
 
 class _Column:

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from bevel._types import Array
 from bevel.errors import wrong_type, wrong_value
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
-from bevel.export.onnx.inputs import write_inputs
+from bevel.export.onnx.inputs import write_inputs, write_level_terms
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
 from bevel.forest.aggregation import MAX_EXPONENT, SumOfTrees
@@ -55,7 +55,8 @@ def to_onnx(
         Route to the leaves; "auto" chooses the one that should be faster.
     """
     fitted.task.check_one_output("to_onnx")
-    forest, aggregation, classes = fitted.forest, fitted.aggregation, fitted.classes
+    aggregation, classes = fitted.aggregation, fitted.classes
+    forest, terms = fitted.forest.with_level_columns
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
     if classes is None and dtype == "float32":
@@ -64,6 +65,7 @@ def to_onnx(
     outputs = ["prediction"] if classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
     inputs, rows = write_inputs(graph, fitted.encoding, names, dtype)
+    rows = write_level_terms(graph, rows, terms)
     if isinstance(aggregation, SumOfTrees):
         votes = read_sums(forest, aggregation.n_outputs)
         sums = write_sums(graph, rows, forest, votes, route)

@@ -104,7 +104,8 @@ size_t OrderSplits::direction_of_split(size_t at) {
   if (last - first == 1) return direction_of_axis(forest_.entry_index[first] - forest_.n_features);
   Direction& direction = directions_.emplace_back();
   direction.first = terms_.size();
-  for (size_t e = first; e < last; ++e) add_terms(forest_.entry_index[e], forest_.entry_weight[e]);
+  for (size_t e = first; e < last; ++e)
+    add_terms(forest_.entry_index[e], forest_.level_of_entry(e), forest_.entry_weight[e]);
   direction.last = terms_.size();
   return directions_.size() - 1;
 }
@@ -115,23 +116,23 @@ size_t OrderSplits::direction_of_axis(int32_t axis) {
   if (of_axis_[a] >= 0) return static_cast<size_t>(of_axis_[a]);
   Direction& direction = directions_.emplace_back();
   direction.first = terms_.size();
-  add_terms(axis + forest_.n_features, 1.0);
+  add_terms(axis + forest_.n_features, -1, 1.0);
   direction.last = terms_.size();
   of_axis_[a] = static_cast<int32_t>(directions_.size() - 1);
   return directions_.size() - 1;
 }
 
 // Adds the terms of a feature, or of an axis of the tree.
-void OrderSplits::add_terms(int32_t index, double weight) {
+void OrderSplits::add_terms(int32_t index, int32_t level, double weight) {
   if (index < forest_.n_features) {
-    terms_.push_back({index, weight});
+    terms_.push_back({index, level, weight});
     return;
   }
   const auto axis =
       static_cast<size_t>(forest_.rotation_offset[tree_->number()] + index - forest_.n_features);
   for (int64_t r = forest_.rotation_entry_offset[axis]; r < forest_.rotation_entry_offset[axis + 1];
        ++r)
-    terms_.push_back({forest_.rotation_index[r], weight * forest_.rotation_weight[r]});
+    terms_.push_back({forest_.rotation_index[r], -1, weight * forest_.rotation_weight[r]});
 }
 
 void OrderSplits::read_base(Direction& direction) const {
@@ -140,7 +141,8 @@ void OrderSplits::read_base(Direction& direction) const {
   double sum = 0.0, size = 0.0;
   for (size_t t = direction.first; t < direction.last; ++t) {
     const auto feature = static_cast<size_t>(terms_[t].feature);
-    const double x = pair_.filled_x[feature], z = filled_base_[feature];
+    const double x = value_of_entry(pair_.filled_x, feature, terms_[t].level);
+    const double z = value_of_entry(filled_base_, feature, terms_[t].level);
     sum += terms_[t].weight * z;
     size += std::fabs(terms_[t].weight) * std::max(std::fabs(x), std::fabs(z));
   }
@@ -158,7 +160,9 @@ void OrderSplits::read_order(Direction& direction) const {
   std::fill(step, step + n_steps_ + 1, 0.0);
   for (size_t t = direction.first; t < direction.last; ++t) {
     const auto feature = static_cast<size_t>(terms_[t].feature);
-    const double gap = static_cast<double>(pair_.filled_x[feature]) - filled_base_[feature];
+    const int32_t level = terms_[t].level;
+    const double gap = static_cast<double>(value_of_entry(pair_.filled_x, feature, level)) -
+                       value_of_entry(filled_base_, feature, level);
     step[position_[feature]] += terms_[t].weight * gap;
   }
   double value = direction.base;

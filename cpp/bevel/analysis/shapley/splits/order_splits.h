@@ -40,13 +40,13 @@ class OrderSplits {
     double values[kMaxSteps + 1];    // of the hybrids
   };
   struct Term {
-    int32_t feature;  // of the forest
+    int32_t feature, level;  // of the forest; -1: no level
     double weight;
   };
 
   size_t direction_of_axis(int32_t axis);
   size_t direction_of_split(size_t at);
-  void add_terms(int32_t index, double weight);
+  void add_terms(int32_t index, int32_t level, double weight);
   void read_base(Direction& direction) const;
   void read_order(Direction& direction) const;
   uint64_t left_of_single(const GameSplit& split, size_t at) const;

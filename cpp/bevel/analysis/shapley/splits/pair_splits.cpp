@@ -57,8 +57,8 @@ Turn PairSplits::read_single(int32_t node, PairSplit& split) const {
     of_background = goes_left(forest_, tree, at, pair_.z, 1);
   } else {
     const GameSplit::Term& term = of_tree.terms[0];
-    const float x = term.weight * pair_.x[term.of_forest];
-    const float z = term.weight * pair_.z[term.of_forest];
+    const float x = term.of(pair_.x);
+    const float z = term.of(pair_.z);
     of_row = (x <= of_tree.threshold) | (of_tree.missing_left & (x != x));
     of_background = (z <= of_tree.threshold) | (of_tree.missing_left & (z != z));
   }
@@ -78,8 +78,8 @@ Turn PairSplits::read_table(const GameSplit& of_tree, PairSplit& split) const {
   float of_row[kSize], of_background[kSize];
   float low = 0.0f, high = 0.0f;
   for (size_t k = 0; k < kSize; ++k) {
-    of_row[k] = of_tree.terms[k].weight * pair_.filled_x[of_tree.terms[k].of_forest];
-    of_background[k] = of_tree.terms[k].weight * pair_.filled_z[of_tree.terms[k].of_forest];
+    of_row[k] = of_tree.terms[k].of(pair_.filled_x);
+    of_background[k] = of_tree.terms[k].of(pair_.filled_z);
     const float less = std::min(of_row[k], of_background[k]);
     const float more = std::max(of_row[k], of_background[k]);
     low = k == 0 ? less : low + less;

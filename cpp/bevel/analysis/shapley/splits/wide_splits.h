@@ -42,9 +42,9 @@ class WideSplits {
   struct Interval {
     float low, high;
   };
-  Interval term(int32_t feature, float weight, const Hybrids& hybrids) const;
+  Interval term(int32_t feature, int32_t level, float weight, const Hybrids& hybrids) const;
   Interval axis(int32_t axis, const Hybrids& hybrids) const;
-  void add_term(int32_t feature, double weight, const Hybrids& hybrids);
+  void add_term(int32_t feature, int32_t level, double weight, const Hybrids& hybrids);
 
   const ForestArrays& forest_;
   const GameTree* tree_ = nullptr;
