@@ -96,7 +96,7 @@ class Dataset:
     def native(self) -> dict[str, Any]:
         """The columns as the core takes them, and one of 0 and 1 for each level term."""
         encoding, terms = self.encoding, self.level_terms
-        columns = {
+        columns: dict[str, npt.NDArray[Any]] = {
             "levels": encoding.levels,
             "medians": encoding.medians,
             "has_nan": self.has_nan,

@@ -377,8 +377,8 @@ class Encoding:
             columns = join_names([str(feature) for feature in sorted(self.means)])
             raise AttributeError(
                 f"{caller} reads plain numbers; got a model that reads labels as means of the "
-                f"target (column {columns}). Use predict, or fit with a projection of its own, such "
-                'as projection="sparse", which reads all labels as levels.'
+                f"target (column {columns}). Use predict, or fit with a projection of its own, "
+                'such as projection="sparse", which reads all labels as levels.'
             )
 
     def of_labels(self, feature: int, labels: npt.NDArray[Any], name: str) -> Float32s:

@@ -16,6 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyFloats, Array, Floats, Ints64
+from bevel.data.tables import Table
 
 __all__ = ["MOST_LEVELS", "N_FOLDS", "LevelMeans", "LevelTarget", "NumberedTable", "learn_means"]
 
@@ -55,8 +56,8 @@ class LevelTarget(NamedTuple):
             return self.values
         k, classes = self.n_classes, self.values.astype(np.intp)
         cell = np.asarray(codes, dtype=np.intp) * k + classes
-        counts = np.bincount(cell, weights=weights, minlength=n_levels * k).reshape(n_levels, k)
-        return _first_component(counts)[classes]
+        counts: Floats = np.bincount(cell, weights, n_levels * k).astype(np.float64)
+        return np.asarray(_first_component(counts.reshape(n_levels, k))[classes])
 
 
 @dataclass(frozen=True, eq=False)
@@ -79,11 +80,11 @@ class LevelMeans:
 
     def of_new_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
         """Numbers of rows that are not training rows, by the codes of their levels."""
-        return self.of_all[codes]
+        return np.asarray(self.of_all[codes])
 
     def of_training_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
         """Numbers of all training rows, by the codes of their levels."""
-        return self.of_others[folds(len(codes)), codes]
+        return np.asarray(self.of_others[folds(len(codes)), codes])
 
 
 def learn_means(
@@ -134,8 +135,9 @@ class _Counts:
 
     @classmethod
     def of(cls, codes: Array, n_levels: int, target: Floats, weights: Floats) -> _Counts:
-        sums = (weights, weights * target, weights * target**2)
-        return cls(*(np.bincount(codes, weights=each, minlength=n_levels) for each in sums))
+        parts = (weights, weights * target, weights * target**2)
+        sums = (np.bincount(codes, part, n_levels).astype(np.float64) for part in parts)
+        return cls(*sums)
 
     @classmethod
     def sum(cls, parts: list[_Counts]) -> _Counts:
@@ -211,12 +213,12 @@ class NumberedTable:
 
     by_rows = False
 
-    def __init__(self, table: Any, columns: Mapping[int, Floats]) -> None:
+    def __init__(self, table: Table, columns: Mapping[int, Floats]) -> None:
         self._table, self._columns = table, columns
         self.native, self.n_rows, self.n_features = table.native, table.n_rows, table.n_features
 
     def describe(self, feature: int) -> str:
-        return str(self._table.describe(feature))
+        return self._table.describe(feature)
 
     def nominal_by_dtype(self) -> list[int]:
         return [f for f in self._table.nominal_by_dtype() if f not in self._columns]

@@ -197,7 +197,7 @@ def _check_seed(random_state: object) -> None:
 def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
     """Header fields that describe how rows are read; arrays are put into sections."""
     arrays["medians"] = encoding.medians
-    fields = {
+    fields: dict[str, Any] = {
         "scaler": _encode_scaler(encoding.scaler, arrays),
         "nominal": [_encode_levels(f, each) for f, each in sorted(encoding.nominal.items())],
     }

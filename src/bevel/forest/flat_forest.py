@@ -247,10 +247,10 @@ class FlatForest:
 
     @cached_property
     def with_level_columns(self) -> tuple[FlatForest, Ints64]:
-        """The same forest on a table in which each level that directions combine has a column of 0 and 1.
+        """The same forest on a table with a column of 0 and 1 for each level in a direction.
 
-        Returns the forest, without `entry_level`, and the nominal feature and the level of each column
-        that follows those of the table, as rows.
+        Returns the forest, without `entry_level`, and the nominal feature and the level of each
+        column that follows those of the table, as rows.
         """
         is_level = self.entry_level >= 0
         if not is_level.any():

@@ -355,8 +355,9 @@ class _Row:
             if isinstance(split, ThresholdSplitText):
                 used |= {f if f < p else terms[f - p] for f in split.features.tolist()}
         return tuple(
-            f"{printable(self.names[f])} = {(self._label if f in self.nominal else self._number)(f)}"
-            for f in sorted(used)
+            f"{printable(self.names[feature])} = {read(feature)}"
+            for feature in sorted(used)
+            for read in (self._label if feature in self.nominal else self._number,)
         )
 
     def _label(self, feature: int) -> str:
