@@ -11,7 +11,6 @@ import numpy as np
 
 from bevel import analysis
 from bevel.analysis.rules.conditions import quoted
-from bevel.forest.calibration import raise_to_power
 
 from .verdicts import WrongAnswerError, check_answers
 
@@ -78,8 +77,8 @@ def _must_add_up(e: Any, X: Any, found: Any) -> None:
     is_classifier = hasattr(e, "classes_")
     predicted = e.predict_proba(X) if is_classifier else e.predict(X)
     total = found.base_values + found.values.sum(axis=1)
-    if is_classifier:  # values explain the shares before the power of the probabilities
-        total = raise_to_power(np.maximum(total, 0.0), e.fitted_forest_.aggregation.power)
+    if is_classifier:  # values explain the shares before their calibration
+        total = e.fitted_forest_.aggregation.calibrate(np.maximum(total, 0.0))
     size = max(1.0, float(np.abs(found.values).max()), float(np.abs(predicted).max()))
     if np.abs(total - predicted).max() > 1e-4 * size:
         raise WrongAnswerError("answer", "Shapley values do not add up to the prediction")

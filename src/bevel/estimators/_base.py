@@ -555,7 +555,9 @@ class TreeEstimator(TableEstimator):
         fitted.task.check_one_output("predictor_")
         fitted.encoding.check_plain("predictor_")
         how = fitted.aggregation
-        return RowPredictor(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power)
+        return RowPredictor(
+            *(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power, how.spread)
+        )
 
     @property
     def feature_importances_(self) -> npt.NDArray[np.float64]:

@@ -31,7 +31,6 @@ from bevel.estimators._base import (
 )
 from bevel.estimators.registry import savable
 from bevel.forest.aggregation import MeanOfTrees
-from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.importance import gain_importances
 from bevel.forest.quantiles import (
@@ -494,12 +493,13 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         -------
         ndarray of shape (n_rows, n_classes_), or a list of one such array for each output
             Mean over the trees of class shares (soft voting) or of votes (hard voting), raised to
-            the power `calibration_power_` and divided by their sum.
+            the power `calibration_power_` and divided by their sum. Where out-of-bag rows
+            calibrate them, none is zero: a quarter of one tree's vote is spread over the classes.
         """
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
         )
-        return self._fitted.task.split(raise_to_power(shares, self._fitted.aggregation.power))
+        return self._fitted.task.split(self._fitted.aggregation.calibrate(shares))
 
     @property
     def calibration_power_(self) -> float:
@@ -548,9 +548,10 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     def fitted_forest_(self) -> FittedForest:
         """The fitted forest as files, exports and analysis read it."""
         fitted, hard = super().fitted_forest_, self.voting == "hard"  # may be set after fit
-        if fitted.aggregation.hard == hard:
+        how = fitted.aggregation
+        if how.hard == hard:
             return fitted
-        return replace(fitted, aggregation=MeanOfTrees(hard, fitted.aggregation.power))
+        return replace(fitted, aggregation=MeanOfTrees(hard, how.power, how.spread))
 
 
 @savable

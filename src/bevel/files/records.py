@@ -191,6 +191,8 @@ def _number(value: object) -> float:
 def encode_aggregation(aggregation: Aggregation, arrays: Arrays) -> dict[str, Any]:
     """Header fields that tell how trees come together; arrays are put into sections."""
     fields: dict[str, Any] = {"calibration_power": float(aggregation.power)}
+    if aggregation.spread:
+        fields["calibration_spread"] = float(aggregation.spread)
     if isinstance(aggregation, SumOfTrees):
         fields["additive"] = encode_additive(aggregation, arrays)
     return fields
@@ -228,7 +230,12 @@ def decode_aggregation(
         raise damaged("header.calibration_power", f"one of {', '.join(map(str, allowed))}", power)
     if kind.adds_up:
         return decode_additive(header, sections, task.classes, n_trees)
-    return MeanOfTrees(hard, float(power))
+    spread = header.take("calibration_spread", float) if header.has("calibration_spread") else 0.0
+    if not 0.0 <= spread < 1.0 or (spread and not averages_classes):
+        raise damaged(
+            "header.calibration_spread", "from 0 to below 1, and 0 without classes", spread
+        )
+    return MeanOfTrees(hard, float(power), spread)
 
 
 # The families that share the trees of a forest, in a header field and sections.

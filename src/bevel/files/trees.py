@@ -33,6 +33,7 @@ from bevel.forest.quantiles import LeafTargets
 from bevel.forest.task import Regression, Task
 
 __all__ = [
+    "ABSENT_IF_EMPTY",
     "COLUMN_TYPES",
     "FileColumns",
     "FileForest",
@@ -62,6 +63,9 @@ COLUMN_TYPES: Mapping[str, str] = {
     "left_leaves" if name == "right" else name: field.dtype for name, field in FOREST_FIELDS.items()
 }
 
+# Columns that are not written if they are empty.
+ABSENT_IF_EMPTY = ("entry_level",)
+
 
 def encode_forest(forest: FlatForest) -> dict[str, Column]:
     """Columns of a forest, in the order of COLUMN_TYPES; raises ValueError if it is invalid."""
@@ -80,6 +84,7 @@ def decode_forest(
     task: Task | None = None,
 ) -> FlatForest:
     """Decode the forest of some columns; raises ModelFileError unless it is valid."""
+    columns = _with_empty(columns)
     _check_types(columns)
     limit = check_claims({name: columns[name] for name in COLUMN_TYPES})
     arrays = {name: decode_column(columns[name], limit) for name in COLUMN_TYPES}
@@ -101,9 +106,16 @@ def map_forest(
     medians: npt.NDArray[np.float32],
 ) -> _core.MappedForest:
     """Native forest that reads columns in place, checking what it reads."""
+    columns = _with_empty(columns)
     _check_types(columns)
     readers = {name: open_column(columns[name]) for name in COLUMN_TYPES}
     return _core.MappedForest(readers, n_features, n_classes, levels, medians)
+
+
+def _with_empty(columns: Mapping[str, Column]) -> Mapping[str, Column]:
+    """All columns, with empty ones in place of those that are absent for it."""
+    empty = {name: np.empty(0, COLUMN_TYPES[name]) for name in ABSENT_IF_EMPTY}
+    return {name: encode_column(array) for name, array in empty.items()} | dict(columns)
 
 
 def _check_types(columns: Mapping[str, Column]) -> None:
@@ -226,7 +238,11 @@ class MappedPredictor:
 
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
     """The header's field "columns"; parts are put into sections."""
-    return store_columns(encode_forest(forest), arrays)
+    columns = encode_forest(forest)
+    for name in ABSENT_IF_EMPTY:
+        if columns[name].length == 0:
+            del columns[name]
+    return store_columns(columns, arrays)
 
 
 def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, Any]:
@@ -355,7 +371,13 @@ class MappedFile(MappedPredictor):
 
 def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
     """Read the description of the forest's columns; raises ModelFileError."""
-    return decode_columns(header.take("columns", dict), "columns", COLUMN_TYPES, sections)
+    described = header.take("columns", dict)
+    types = {
+        name: dtype
+        for name, dtype in COLUMN_TYPES.items()
+        if name in described or name not in ABSENT_IF_EMPTY
+    }
+    return decode_columns(described, "columns", types, sections)
 
 
 def decode_columns(

@@ -16,6 +16,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import AnyFloats, Floats
 from bevel.data.encoding import Reading
+from bevel.forest.calibration import raise_to_power, spread
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.records import BoostingRecord
 from bevel.forest.task import Task, called
@@ -50,11 +51,18 @@ class Aggregation:
         Whether trees vote for a class.
     power : float
         Power that mean class shares are raised to (`bevel.forest.calibration`).
+    spread : float
+        Share of the probability that is then spread evenly over the classes.
     """
 
     adds_up: ClassVar[bool]
     hard: bool = False
     power: float = 1.0
+    spread: float = 0.0
+
+    def calibrate(self, shares: Floats) -> Floats:
+        """Turn mean class shares into probabilities, in place."""
+        return spread(raise_to_power(shares, self.power), self.spread)
 
     def check_trees_predict(self, caller: str) -> None:
         """Raise TypeError if `caller` needs trees that each predict the target, and they do not."""
@@ -93,12 +101,15 @@ class MeanOfTrees(Aggregation):
     power : float
         Power that mean class shares are raised to (`bevel.forest.calibration`); 1 leaves them as
         they are.
+    spread : float
+        Share of the probability that is then spread evenly over the classes, so that none is zero.
     """
 
     adds_up = False
 
     hard: bool = False
     power: float = 1.0
+    spread: float = 0.0
 
 
 @dataclass(frozen=True)

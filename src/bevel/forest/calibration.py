@@ -1,8 +1,9 @@
-"""Calibrated class probabilities: the mean shares of the trees raised to a power.
+"""Calibrated class probabilities: mean shares of the trees raised to a power, and none zero.
 
 Forests of deep trees spread their votes: the mean share of the best class is usually lower than
 its frequency. A power above one raises their confidence, a power below one lowers it. The power is
-chosen by the logarithmic loss of rows that the trees have not seen.
+chosen by the logarithmic loss of rows that the trees have not seen. A class that is in no leaf of a
+row is rare there, not impossible: a part of one tree's vote is spread evenly over the classes.
 """
 
 from __future__ import annotations
@@ -15,7 +16,15 @@ from bevel._types import AnyInts, Floats
 from bevel.data.row_weights import mean_and_noise, weighted_mean
 from bevel.forest.row_blocks import row_blocks
 
-__all__ = ["POWERS", "choose_power", "power_losses", "power_of_least_loss", "raise_to_power"]
+__all__ = [
+    "POWERS",
+    "choose_power",
+    "power_losses",
+    "power_of_least_loss",
+    "raise_to_power",
+    "spread",
+    "spread_share",
+]
 
 # Multiples of one half: products and square roots have the same bits on every machine.
 POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
@@ -23,6 +32,21 @@ POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 MIN_PROBABILITY = 1e-3
 # Differences of fewer standard errors are ignored (docs/design/automatic_families.md).
 TOLERANCE = 0.5
+# The part of one tree's vote that is spread over the classes (docs/design/automatic_families.md).
+SPREAD_VOTE = 0.25
+
+
+def spread_share(n_trees: int, n_classes: int) -> float:
+    """The share of the probability that is spread evenly over the classes of a forest."""
+    return SPREAD_VOTE / n_trees if n_classes > 1 else 0.0
+
+
+def spread(shares: Floats, share: float) -> Floats:
+    """Replace a share of each row's probability, in place, by equal parts for all classes."""
+    if share != 0.0:
+        shares *= 1.0 - share
+        shares += share / shares.shape[1]
+    return shares
 
 
 def raise_to_power(shares: Floats, power: float) -> Floats:

@@ -25,7 +25,6 @@ from bevel.data.target import (
 )
 from bevel.errors import NoOutOfBagError
 from bevel.forest.bags import Bags, check_leaves_rows_out
-from bevel.forest.calibration import raise_to_power
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import take_trees
 from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
@@ -429,7 +428,7 @@ def out_of_bag_blocks(
         known = n_trees > 0
         sums[~known] = np.nan
         np.divide(sums, n_trees[:, None], out=sums, where=known[:, None])
-        yield block, OutOfBag(raise_to_power(sums, fitted.aggregation.power), known)
+        yield block, OutOfBag(fitted.aggregation.calibrate(sums), known)
 
 
 def _width(fitted: FittedForest) -> int:

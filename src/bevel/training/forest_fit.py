@@ -26,7 +26,7 @@ from bevel.data.tables import Table
 from bevel.data.target import refused_with_outputs
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
-from bevel.forest.calibration import raise_to_power
+from bevel.forest.calibration import spread_share
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
 from bevel.forest.leaf_rows import collect_leaf_rows
@@ -530,7 +530,7 @@ class RowsInMemory(Rows[FlatForest]):
             return use_out_of_bag(prepared, fitted, predict_out_of_bag(*rows))
         # Only the power depends on the estimates, which need not all be in memory at once.
         power = prepared.request.kind.power(out_of_bag_blocks(*rows), prepared.target)
-        return FitResult(_raised(fitted, power))
+        return FitResult(_calibrated(fitted, power))
 
     def assemble(self, forest: FlatForest, shares: TreeShares) -> FittedForest:
         """The fitted forest of all trees, before its probabilities are calibrated."""
@@ -603,8 +603,8 @@ def use_out_of_bag(prepared: PreparedFit, fitted: FittedForest, estimates: OutOf
     target, request = prepared.target, prepared.request
     if _calibrates(prepared, fitted.provenance.families is not None):
         power = request.kind.power(estimates.blocks(), target)
-        raise_to_power(estimates.predictions, power)
-        fitted = _raised(fitted, power)
+        fitted = _calibrated(fitted, power)
+        fitted.aggregation.calibrate(estimates.predictions)
     return score_out_of_bag(request, fitted, estimates, target)
 
 
@@ -620,6 +620,7 @@ def score_out_of_bag(
     return FitResult(fitted, estimates, score)
 
 
-def _raised(fitted: FittedForest, power: float) -> FittedForest:
-    """The forest with a power of its probabilities."""
-    return replace(fitted, aggregation=MeanOfTrees(fitted.aggregation.hard, power))
+def _calibrated(fitted: FittedForest, power: float) -> FittedForest:
+    """The forest with a power of its probabilities, none of which is zero."""
+    share = spread_share(fitted.forest.n_trees, fitted.task.n_classes)
+    return replace(fitted, aggregation=MeanOfTrees(fitted.aggregation.hard, power, share))

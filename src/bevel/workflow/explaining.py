@@ -45,7 +45,6 @@ from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.tables import Columns
 from bevel.forest.aggregation import SumOfTrees, add_trees
-from bevel.forest.calibration import raise_to_power
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.quantiles import LeafTargets
 from bevel.tables.options import Source, TableOptions
@@ -672,7 +671,7 @@ class ExplainedClasses(ExplainedTask):
 
     def shown(self, analysed: AnalysedForest, predicted: Floats) -> Floats:
         """Calibrated probabilities."""
-        return raise_to_power(np.array(predicted), analysed.fitted.aggregation.power)
+        return analysed.fitted.aggregation.calibrate(np.array(predicted))
 
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """Error, Cohen's kappa, AUC, log loss and Brier score."""

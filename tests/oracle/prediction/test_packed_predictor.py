@@ -14,7 +14,6 @@ from tests.support.random_forests import KINDS, random_forest, random_rows
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
 from bevel import projections as P
 from bevel.estimators._base import encode_rows
-from bevel.forest.calibration import raise_to_power
 from bevel.forest.predictor import PackedPredictor
 
 FAMILIES = [
@@ -144,7 +143,7 @@ def test_plain_arrays_are_read_as_encoded_ones(scale, dtype, order):
     assert estimator._is_plain(rows)
     encoded = encode_rows(estimator, rows)
     expected = estimator.fitted_forest_.packed_predictor.view.predict_proba(encoded, 1, False)
-    expected = raise_to_power(expected, estimator.calibration_power_)
+    expected = estimator.fitted_forest_.aggregation.calibrate(expected)
     assert np.array_equal(estimator.predict_proba(rows), expected)
     assert np.array_equal(estimator.predict_proba(rows[::-2]), expected[::-2])
     assert np.array_equal(estimator.predict_proba(rows[5:6]), expected[5:6])

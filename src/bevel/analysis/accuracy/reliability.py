@@ -18,7 +18,6 @@ from bevel.analysis.accuracy.evaluation_rows import (
 from bevel.analysis.analysed_forest import check_count, read_forest
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import join_names, wrong_value
-from bevel.forest.calibration import raise_to_power
 from bevel.text.predictions import called
 
 if TYPE_CHECKING:
@@ -144,8 +143,7 @@ def calibration(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
     codes = rows.target[known].astype(np.int64)
-    power = analysed.fitted.aggregation.power
-    predicted = raise_to_power(predictions(analysed, rows)[known], power)
+    predicted = analysed.fitted.aggregation.calibrate(predictions(analysed, rows)[known])
     labels = [str(label) for label in classes]
     chosen = None if positive is None else _position(classes.tolist(), positive)
     found = calibration_of(codes, predicted, labels, chosen, n_bins, bins)

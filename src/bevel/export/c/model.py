@@ -59,6 +59,11 @@ class Model:
         return self.fitted.aggregation.power
 
     @property
+    def spread(self) -> float:
+        """Share of the probability that is spread evenly over the classes."""
+        return self.fitted.aggregation.spread
+
+    @property
     def what(self) -> str:
         """Description of a prediction without classes."""
         return self.fitted.task.mean_of_leaves

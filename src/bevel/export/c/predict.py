@@ -39,7 +39,7 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
         yield from table(f"{name}_share_class", narrow(coded))
         yield from table(f"{name}_share", mixed.weight)
     values["add"] = code(_ADD_SHARES if len(mixed.index) else _ADD_VOTE, name)
-    calibrated = model.power != 1.0
+    calibrated = model.power != 1.0 or model.spread != 0.0
     values["declaration"] = code(_SHARES if calibrated else _PROBABILITIES, name)
     yield code(_MEAN_SHARES, name, **values)
     if calibrated:
@@ -53,7 +53,13 @@ def _write_power(model: Model) -> Iterator[str]:
     if has_root:
         yield code(_ROOT, model.name)
     start = f"{model.name}_root_of(x)" if has_root else "1.0"
-    yield code(_POWER, model.name, start=start, whole=str(whole))
+    spread, n_classes = model.spread, len(model.classes)
+    added = {"kept": 1.0 - spread, "part": spread / n_classes}
+    yield code(
+        *(_POWER, model.name),
+        power=code(_RAISE, model.name, start=start, whole=whole) if model.power != 1.0 else "",
+        spread=code(_SPREAD, model.name, **added) if spread else "",
+    )
 
 
 def shortest(values: npt.NDArray[np.float64]) -> npt.NDArray[Any]:
@@ -154,18 +160,32 @@ static double model_root_of(double x)
 _POWER = """
 void model_predict_proba(const double *features, double *probabilities)
 {
-    double sum = 0.0;
-    int i, j;
+    int i;
     model_shares(features, probabilities);
-    for (i = 0; i < MODEL_N_CLASSES; ++i) {
-        const double x = probabilities[i];
-        double power = $start;
-        for (j = 0; j < $whole; ++j) power *= x;
-        probabilities[i] = power;
-        sum += power;
-    }
-    for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] /= sum;
+$power\
+$spread\
 }
+"""
+
+_RAISE = """\
+    {
+        double sum = 0.0;
+        for (i = 0; i < MODEL_N_CLASSES; ++i) {
+            const double x = probabilities[i];
+            double power = $start;
+            int j;
+            for (j = 0; j < $whole; ++j) power *= x;
+            probabilities[i] = power;
+            sum += power;
+        }
+        for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] /= sum;
+    }
+"""
+
+_SPREAD = """\
+    /* No class is impossible: a part of one tree's vote is spread over all of them. */
+    for (i = 0; i < MODEL_N_CLASSES; ++i)
+        probabilities[i] = probabilities[i] * $kept + $part;
 """
 
 _CLASS = """

@@ -16,7 +16,7 @@ from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs, write_level_terms
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
-from bevel.forest.aggregation import MAX_EXPONENT, SumOfTrees
+from bevel.forest.aggregation import MAX_EXPONENT, Aggregation, SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ def to_onnx(
     if classes is None:
         declared = _write_value(graph, means, outputs[0], dtype, aggregation.n_outputs)
     else:
-        declared = _write_classes(graph, means, classes, aggregation.power, outputs, dtype)
+        declared = _write_classes(graph, means, classes, aggregation, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
     _describe(model, forest.n_trees, names)
     return model
@@ -159,13 +159,22 @@ def _write_link(graph: Graph, sums: str, additive: SumOfTrees) -> str:
 
 
 def _write_classes(
-    graph: Graph, means: str, classes: Array, power: float, outputs: list[str], dtype: str
+    graph: Graph,
+    means: str,
+    classes: Array,
+    aggregation: Aggregation,
+    outputs: list[str],
+    dtype: str,
 ) -> list[Any]:
     label, probabilities = outputs
     best = graph.add("ArgMax", means, axis=1, keepdims=0)
     table = _label_table(classes)
     graph.add("Gather", graph.constant(table), best, output=label)
-    shares = _write_power(graph, means, power)
+    shares = _write_power(graph, means, aggregation.power)
+    if aggregation.spread:
+        kept, part = 1.0 - aggregation.spread, aggregation.spread / len(classes)
+        shares = graph.add("Mul", shares, graph.constant(np.float64(kept)))
+        shares = graph.add("Add", shares, graph.constant(np.float64(part)))
     graph.add("Cast", shares, to=graph.element_type(dtype), output=probabilities)
     return [
         _declare(graph, label, table.dtype, ["n"]),
