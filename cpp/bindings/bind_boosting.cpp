@@ -134,7 +134,7 @@ class BoostingData {
                std::optional<Vector<uint8_t>> roles, std::optional<Vector<double>> baseline,
                std::optional<Vector<double>> raw_before, std::optional<Scaler> scaler,
                std::optional<Room> feature_room, std::optional<Room> direction_room,
-               std::optional<LevelTermTable> level_terms)
+               std::optional<LevelTermTable> level_terms, std::optional<Vector<uint8_t>> is_idle)
       : X_(X),
         levels_(levels),
         medians_(medians),
@@ -147,7 +147,9 @@ class BoostingData {
         scaler_(std::move(scaler)),
         feature_room_(feature_room),
         direction_room_(direction_room),
-        level_terms_(read_level_terms(level_terms, levels)) {
+        level_terms_(read_level_terms(level_terms, levels)),
+        is_idle_(is_idle) {
+    require(!is_idle || is_idle->shape(0) == levels.shape(0), "[boost] length of is_idle");
     const size_t n = X.shape(0), p = X.shape(1);
     by_column_ = (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
     require(by_column_ || (X.stride(1) == 1 && X.stride(0) == static_cast<int64_t>(p)),
@@ -167,7 +169,7 @@ class BoostingData {
   DatasetView data() const {
     return DatasetView(is_ready() ? X_.data() : nullptr, X_.shape(0),
                        static_cast<int32_t>(X_.shape(1)), levels_.data(), medians_.data(),
-                       has_nan_.data(), level_terms_);
+                       has_nan_.data(), level_terms_, is_idle_ ? is_idle_->data() : nullptr);
   }
   BoostingSet set(const DatasetView& data, const BoostingOptions& options) const {
     const auto n_outputs = static_cast<size_t>(options.n_outputs);
@@ -203,6 +205,7 @@ class BoostingData {
   std::optional<Scaler> scaler_;
   std::optional<Room> feature_room_, direction_room_;
   std::vector<LevelTerm> level_terms_;
+  std::optional<Vector<uint8_t>> is_idle_;
   bool by_column_ = false;
 };
 
@@ -271,7 +274,7 @@ void bind_boosting(nb::module_& m) {
       .def(nb::init<Matrix, Vector<int32_t>, Vector<float>, Vector<uint8_t>, Vector<double>,
                     OptionalNumbers, std::optional<Vector<uint8_t>>, OptionalNumbers,
                     OptionalNumbers, std::optional<Scaler>, OptionalRoom, OptionalRoom,
-                    std::optional<LevelTermTable>>(),
+                    std::optional<LevelTermTable>, std::optional<Vector<uint8_t>>>(),
            nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
            nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
            nb::arg("target").noconvert(), nb::arg("weights").noconvert() = nb::none(),
@@ -279,7 +282,8 @@ void bind_boosting(nb::module_& m) {
            nb::arg("raw_before").noconvert() = nb::none(), nb::arg("scaler") = nb::none(),
            nb::arg("feature_room").noconvert() = nb::none(),
            nb::arg("direction_room").noconvert() = nb::none(),
-           nb::arg("level_terms").noconvert() = nb::none());
+           nb::arg("level_terms").noconvert() = nb::none(),
+           nb::arg("is_idle").noconvert() = nb::none());
   m.def("boost", &boost_trees, nb::arg("data"), nb::arg("options"), nb::arg("boosting"),
         nb::arg("n_threads"), nb::arg("progress") = nb::none());
 }

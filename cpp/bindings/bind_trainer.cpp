@@ -146,7 +146,8 @@ class TrainingData {
                std::optional<Vector<uint8_t>> has_nan, std::optional<Vector<double>> weights,
                int32_t n_classes, std::optional<Vector<int32_t>> labels,
                std::optional<Vector<double>> targets, std::optional<Vector<int32_t>> output_classes,
-               std::optional<SurvivalTimes> survival, std::optional<LevelTermTable> level_terms)
+               std::optional<SurvivalTimes> survival, std::optional<LevelTermTable> level_terms,
+               std::optional<Vector<uint8_t>> is_idle)
       : X_(X),
         levels_(levels),
         medians_(medians),
@@ -157,7 +158,9 @@ class TrainingData {
         targets_(targets),
         output_classes_(output_classes),
         survival_(survival),
-        level_terms_(read_level_terms(level_terms, levels)) {
+        level_terms_(read_level_terms(level_terms, levels)),
+        is_idle_(is_idle) {
+    require(!is_idle || is_idle->shape(0) == levels.shape(0), "[train] length of is_idle");
     const size_t n = X.shape(0), n_outputs = output_classes ? output_classes->shape(0) : 1;
     require(!output_classes || n_outputs > 1, "[train] one output has no list of outputs");
     require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
@@ -175,7 +178,8 @@ class TrainingData {
 
   DatasetView data() const {
     return DatasetView(X_.data(), X_.shape(0), static_cast<int32_t>(X_.shape(1)), levels_.data(),
-                       medians_.data(), has_nan_ ? has_nan_->data() : nullptr, level_terms_);
+                       medians_.data(), has_nan_ ? has_nan_->data() : nullptr, level_terms_,
+                       is_idle_ ? is_idle_->data() : nullptr);
   }
   TrainingSet training(const DatasetView& data) const {
     TrainingSet training{data};
@@ -200,6 +204,7 @@ class TrainingData {
   std::optional<Vector<int32_t>> output_classes_;
   std::optional<SurvivalTimes> survival_;
   std::vector<LevelTerm> level_terms_;
+  std::optional<Vector<uint8_t>> is_idle_;
 };
 
 nb::dict train_forest(const TrainingData& arrays, const Options& options, Vector<uint64_t> trees,
@@ -299,13 +304,15 @@ void bind_trainer(nb::module_& m) {
       .def(nb::init<ColumnMatrix, Vector<int32_t>, Vector<float>, std::optional<Vector<uint8_t>>,
                     std::optional<Vector<double>>, int32_t, std::optional<Vector<int32_t>>,
                     std::optional<Vector<double>>, std::optional<Vector<int32_t>>,
-                    std::optional<SurvivalTimes>, std::optional<LevelTermTable>>(),
+                    std::optional<SurvivalTimes>, std::optional<LevelTermTable>,
+                    std::optional<Vector<uint8_t>>>(),
            nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
            nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert() = nb::none(),
            nb::arg("weights").noconvert() = nb::none(), nb::arg("n_classes") = 0,
            nb::arg("labels").noconvert() = nb::none(), nb::arg("targets").noconvert() = nb::none(),
            nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none(),
-           nb::arg("level_terms").noconvert() = nb::none());
+           nb::arg("level_terms").noconvert() = nb::none(),
+           nb::arg("is_idle").noconvert() = nb::none());
   m.def("train", &train_forest, nb::arg("data"), nb::arg("options"), nb::arg("trees").noconvert(),
         nb::arg("n_threads"), nb::arg("progress") = nb::none());
   m.def(

@@ -83,6 +83,7 @@ class BoostingData:
         feature_room: npt.NDArray[np.uint8] | None = None,
         direction_room: npt.NDArray[np.uint8] | None = None,
         level_terms: npt.NDArray[np.int32] | None = None,
+        is_idle: npt.NDArray[np.uint8] | None = None,
     ) -> None: ...
 
 def boost(
@@ -123,6 +124,7 @@ class TrainingData:
         output_classes: npt.NDArray[np.int32] | None = None,
         survival: SurvivalTimes | None = None,
         level_terms: npt.NDArray[np.int32] | None = None,
+        is_idle: npt.NDArray[np.uint8] | None = None,
     ) -> None: ...
 
 def train(

@@ -29,13 +29,15 @@ struct DatasetView {
   const float* medians = nullptr;   // per feature: replaces NaN where features are combined
 
   std::vector<LevelTerm> level_terms;  // what the last columns are
-  std::vector<int32_t> numeric;        // indices of numeric features
+  std::vector<int32_t> idle;           // numeric features that no direction uses
+  std::vector<int32_t> numeric;        // indices of the other numeric features
   std::vector<CombinedColumn> combined;
   std::vector<int32_t> categorical;  // indices of nominal features
   std::vector<uint8_t> has_nan;      // per feature
 
   DatasetView(const float* values, size_t n_rows, int32_t n_features, const int32_t* levels,
-              const float* medians, const uint8_t* nan_in_column, std::vector<LevelTerm> terms = {})
+              const float* medians, const uint8_t* nan_in_column, std::vector<LevelTerm> terms = {},
+              const uint8_t* is_idle = nullptr)
       : values(values),
         n_rows(n_rows),
         n_features(n_features),
@@ -43,8 +45,12 @@ struct DatasetView {
         medians(medians),
         level_terms(std::move(terms)),
         has_nan(static_cast<size_t>(n_features), 0) {
-    for (int32_t f = 0; f < first_level_term(); ++f)
-      (levels[f] ? categorical : numeric).push_back(f);
+    for (int32_t f = 0; f < first_level_term(); ++f) {
+      if (is_idle && is_idle[f])
+        idle.push_back(f);
+      else
+        (levels[f] ? categorical : numeric).push_back(f);
+    }
     for (const int32_t f : numeric) combined.push_back({f, 1});
     for (size_t t = 0; t < level_terms.size(); ++t) {
       if (t > 0 && level_terms[t].feature == level_terms[t - 1].feature)

@@ -45,7 +45,7 @@ DirectionConstraints::DirectionConstraints(const Constraints& constraints, const
       auto& own = groups_of_feature_[static_cast<size_t>(f)];
       if (!own.empty() && own.back() == static_cast<int32_t>(g)) continue;  // named twice
       own.push_back(static_cast<int32_t>(g));
-      if (data.levels[f] == 0) numeric_[g].push_back(f);
+      if (std::binary_search(data.numeric.begin(), data.numeric.end(), f)) numeric_[g].push_back(f);
     }
   for (size_t t = 0; t < data.level_terms.size(); ++t) {
     const auto& own = groups_of_feature_[static_cast<size_t>(data.level_terms[t].feature)];

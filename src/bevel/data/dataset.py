@@ -35,7 +35,7 @@ from bevel.data.level_statistics import (
     NumberedTable,
     learn_means,
 )
-from bevel.data.row_numbers import warn_of_index, warn_of_row_names
+from bevel.data.row_numbers import idle_row_numbers, warn_of_index, warn_of_row_names
 from bevel.data.scaling import (
     IdentityScaler,
     Scaler,
@@ -78,6 +78,8 @@ class Dataset:
         Scales `X` while it is read; None if `X` is scaled already.
     level_terms : ndarray of int32, shape (n_terms, 2)
         Nominal columns and those of their levels that directions may combine, ascending.
+    idle : tuple of int
+        Numeric columns that no split uses.
     """
 
     X: Float32s
@@ -86,6 +88,7 @@ class Dataset:
     scratch: Callable[[int], npt.NDArray[np.uint8]] | None = None
     scaler: _core.Scaler | None = None
     level_terms: npt.NDArray[np.int32] = field(default_factory=lambda: NO_TERMS)
+    idle: tuple[int, ...] = ()
 
     @property
     def n_with_terms(self) -> int:
@@ -101,6 +104,9 @@ class Dataset:
             "medians": encoding.medians,
             "has_nan": self.has_nan,
         }
+        if self.idle:
+            columns["is_idle"] = np.zeros_like(self.has_nan)
+            columns["is_idle"][list(self.idle)] = 1
         if not len(terms):
             return {"X": self.X, **columns}
         (n, p), n_terms = self.X.shape, len(terms)
@@ -178,7 +184,20 @@ def learn_dataset(
     dates = frozenset(table.dates()) - nominal.keys()
     encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates, means)
     terms = _level_terms(X, levels, counted) if combines_levels else NO_TERMS
-    return Dataset(frozen(X), frozen(has_nan), encoding, level_terms=terms)
+    idle = [] if level_target is None else _idle_columns(table, levels, means, level_target)
+    return Dataset(frozen(X), frozen(has_nan), encoding, level_terms=terms, idle=tuple(idle))
+
+
+def _idle_columns(
+    table: Table,
+    levels: npt.NDArray[np.int32],
+    means: Mapping[int, LevelMeans],
+    target: LevelTarget,
+) -> list[int]:
+    """Columns that no split is to use: row numbers, and labels that say nothing beyond chance."""
+    idle = sorted(f for f, each in means.items() if np.ptp(each.of_all) == 0.0)
+    idle += idle_row_numbers(table, levels, target)
+    return idle if len(idle) < table.n_features else []
 
 
 def _level_terms(

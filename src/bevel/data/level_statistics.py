@@ -44,6 +44,12 @@ class LevelTarget(NamedTuple):
     meaning: str
     n_classes: int = 0
 
+    def columns(self) -> Floats:
+        """The numbers as a column, or one of 0 and 1 for each of several classes."""
+        if not self.n_classes:
+            return self.values[:, None]
+        return np.asarray(self.values[:, None] == np.arange(self.n_classes), dtype=np.float64)
+
     def numbers(
         self, codes: npt.NDArray[np.integer[Any]], n_levels: int, weights: Floats
     ) -> Floats:

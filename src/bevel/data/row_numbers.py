@@ -13,18 +13,29 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import f_oneway
 
+from bevel._types import Floats
 from bevel.data.encoding import Levels
+from bevel.data.level_statistics import LevelTarget
 from bevel.data.tables import Table, index_columns
 from bevel.errors import RowNumberWarning, join_names
 
-__all__ = ["find_row_numbers", "warn_of_index", "warn_of_row_names", "warn_of_row_numbers"]
+__all__ = [
+    "find_row_numbers",
+    "idle_row_numbers",
+    "warn_of_index",
+    "warn_of_row_names",
+    "warn_of_row_numbers",
+]
 
 FALSE_ALARMS = 1e-6  # upper bound, for a column whose order is independent of the target
 SAMPLE = 32  # rows that rule out nearly all other columns
 SPARSEST = 5 / 3  # largest ratio of numbers to rows, as left by a random split of 1, 2, ...
 TILE = 2**16  # columns read together
 FEW_ROWS = 20  # with fewer rows, distinct labels may be chance
+RUNS = 10  # of rows in the order of a column, whose targets are compared
+SIGNIFICANT = 1e-3  # p-value of a difference between runs
 
 
 def warn_of_row_names(table: Table, levels: Mapping[int, Levels]) -> None:
@@ -88,7 +99,7 @@ def _warn(table: Table, features: Sequence[int], what: str) -> None:
 def find_row_numbers(
     table: Table, levels: npt.NDArray[np.int32], y: npt.NDArray[Any], n_classes: int
 ) -> list[int]:
-    """Numeric columns of different whole numbers, from 0 on, along which the target is sorted.
+    """Numeric columns of different whole numbers with few gaps, along which the target is sorted.
 
     A target is sorted if it never falls, or never rises; classes are if each comes in one run. A
     column in random order does that with a probability that is known; where that is above 1e-6 for
@@ -113,6 +124,40 @@ def find_row_numbers(
         for feature in numeric[_may_count(table, numeric)]
         if _is_sorted_along(_column(table, int(feature)), y, n_classes)
     ]
+
+
+def idle_row_numbers(table: Table, levels: npt.NDArray[np.int32], target: LevelTarget) -> list[int]:
+    """Columns that number the rows, in an order that says nothing about the target; with a warning.
+
+    They hold different whole numbers with few gaps, and the target differs between ten runs of rows
+    in their order by no more than chance.
+    """
+    numeric = np.flatnonzero(levels == 0)
+    if table.n_features < 2 or table.n_rows <= FEW_ROWS or not len(numeric):
+        return []
+    outputs = target.columns()
+    found = []
+    for feature in numeric[_may_count(table, numeric)].tolist():
+        values = _column(table, feature)
+        if _are_counts(values[:, None], len(values))[0] and not _varies_along(values, outputs):
+            found.append(feature)
+    _warn(
+        table,
+        found,
+        "numbers the rows, in an order that says nothing about the target. It is left aside: no "
+        "split uses it.",
+    )
+    return found
+
+
+def _varies_along(values: npt.NDArray[Any], outputs: Floats) -> bool:
+    """Whether some output differs between runs of rows in the order of the values."""
+    runs = np.array_split(np.argsort(values), RUNS)
+    varying = outputs[:, np.ptp(outputs, axis=0) > 0.0]
+    if not varying.shape[1]:
+        return False
+    p_values = f_oneway(*(varying[run] for run in runs)).pvalue
+    return bool(np.min(p_values) * varying.shape[1] < SIGNIFICANT)
 
 
 def _chance(y: npt.NDArray[Any], n_classes: int) -> float:
@@ -140,7 +185,7 @@ def _are_counts(values: npt.NDArray[Any], n_rows: int) -> npt.NDArray[np.bool_]:
     ordered = np.sort(values, axis=0)  # NaN comes last, and is no whole number
     with np.errstate(invalid="ignore"):
         whole = (ordered == np.floor(ordered)).all(axis=0)
-        within = (ordered[0] >= 0) & (ordered[-1] <= SPARSEST * n_rows)
+        within = (ordered[0] >= 0) & (ordered[-1] - ordered[0] <= SPARSEST * n_rows)
         return np.asarray(whole & within & (np.diff(ordered, axis=0) > 0).all(axis=0))
 
 

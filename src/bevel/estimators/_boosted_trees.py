@@ -154,7 +154,10 @@ def append_rows(
         np.arange(n) >= n_before,
     )
     terms = dataset.level_terms
-    return Dataset(X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms), joined
+    idle = dataset.idle
+    return Dataset(
+        X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms, idle=idle
+    ), joined
 
 
 def hold_out(

@@ -644,8 +644,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if members is None and validates and chooses and not self.warm_start:
             kinds.append(read_projection("axis", "auto"))
         dataset, constraints = work.dataset, work.constraints
-        table = len(dataset.X), dataset.encoding.levels, constraints, dataset.n_with_terms
-        found = [resolve_directions(kind, *table) for kind in kinds]
+        table = len(dataset.X), dataset.encoding.levels, constraints
+        used = dataset.n_with_terms, len(dataset.idle)
+        found = [resolve_directions(kind, *table, *used) for kind in kinds]
         return found if found[0] != found[-1] else found[:1]
 
     def _choose(

@@ -512,6 +512,7 @@ def resolve_directions(
     levels: npt.NDArray[np.int32],
     constraints: FeatureConstraints,
     n_with_terms: int = 0,
+    n_idle: int = 0,
 ) -> list[FamilySpec]:
     """Samplers of an iteration.
 
@@ -527,9 +528,11 @@ def resolve_directions(
         Constraints on the directions.
     n_with_terms : int, default=0
         Nominal columns whose levels directions may combine.
+    n_idle : int, default=0
+        Numeric columns that no split uses.
     """
     n_nominal = int(np.count_nonzero(levels))
-    shape = TableShape(n_rows, len(levels) - n_nominal, n_nominal, n_with_terms)
+    shape = TableShape(n_rows, len(levels) - n_nominal - n_idle, n_nominal, n_with_terms)
     if members is None:
         members = [ProjectionDraws(Axis(), "p"), *_combinations(shape)]
     members = [_with_all_axes(member, shape) for member in members]

@@ -212,7 +212,8 @@ def shape_of(dataset: Dataset) -> TableShape:
     """Size of a training table."""
     n_rows, n_features = dataset.X.shape
     n_nominal = int(np.count_nonzero(dataset.encoding.levels))
-    return TableShape(n_rows, n_features - n_nominal, n_nominal, dataset.n_with_terms)
+    n_numeric = n_features - n_nominal - len(dataset.idle)
+    return TableShape(n_rows, n_numeric, n_nominal, dataset.n_with_terms)
 
 
 def scale_for(scale: str | None, members: Sequence[ProjectionDraws]) -> str | None:
