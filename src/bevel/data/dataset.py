@@ -46,7 +46,7 @@ from bevel.data.scaling import (
 from bevel.data.tables import ArrayTable, Table, is_missing
 from bevel.errors import PrecisionWarning, join_names, shorten
 
-__all__ = ["Dataset", "encode_dataset", "learn_dataset", "view_dataset"]
+__all__ = ["Dataset", "encode_dataset", "has_no_times", "learn_dataset", "view_dataset"]
 
 # Rows examined to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
@@ -137,9 +137,18 @@ def learn_dataset(
     medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
     if counted is not None:
         medians, _ = _core.summarise_columns(np.asfortranarray(X[counted]), levels, n_threads)
-    dates = frozenset(table.dates()) - nominal.keys()
-    encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates, means)
+    dates, truths = (frozenset(found) - nominal.keys() for found in (table.dates(), table.truths()))
+    days = frozenset(feature for feature in dates if has_no_times(table, feature))
+    encoding = Encoding(
+        scaler, nominal, frozen(levels), frozen(medians), dates, means, days, truths
+    )
     return Dataset(frozen(X), frozen(has_nan), encoding)
+
+
+def has_no_times(table: Table, feature: int) -> bool:
+    """Whether the dates of a column are whole days."""
+    days = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
+    return bool(np.all(np.isnan(days) | (days == np.floor(days))))
 
 
 def _with_means(

@@ -22,9 +22,11 @@ from bevel._types import AnyFloats, Float32s
 from bevel.data.level_statistics import LevelMeans, NumberedTable
 from bevel.data.scaling import IdentityScaler, Scaler
 from bevel.data.tables import ArrayTable, ColumnsTable, Table, is_missing
+from bevel.data.values import Kind
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
 
 __all__ = [
+    "COLUMN_LISTS",
     "MAX_LEVELS",
     "MAX_READ",
     "MAX_STORED",
@@ -320,6 +322,10 @@ class Reading(NamedTuple):
     limit: float  # largest absolute value
 
 
+# Fields of an encoding that list numeric columns by what their numbers stand for.
+COLUMN_LISTS = ("dates", "days", "truths")
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """What a forest stores of its training table to read new rows in the same way.
@@ -339,6 +345,10 @@ class Encoding:
         Numeric columns that hold dates: their numbers are days since 1970-01-01.
     means : mapping of int to LevelMeans
         Means of the target, of the nominal columns that trees read as numbers.
+    days : frozenset of int
+        Those of `dates` that had no time of day in the training rows.
+    truths : frozenset of int
+        Numeric columns that hold truth values: 1 for yes, 0 for no.
     """
 
     scaler: Scaler
@@ -347,6 +357,14 @@ class Encoding:
     medians: Float32s
     dates: frozenset[int] = frozenset()
     means: Mapping[int, LevelMeans] = field(default_factory=dict)
+    days: frozenset[int] = frozenset()
+    truths: frozenset[int] = frozenset()
+
+    def kind(self, feature: int) -> Kind:
+        """What the numbers of a column stand for."""
+        if feature in self.dates:
+            return "day" if feature in self.days else "time"
+        return "truth" if feature in self.truths else "number"
 
     @cached_property
     def native_scaler(self) -> _core.Scaler:

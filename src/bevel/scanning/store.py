@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.encoding import Encoding, Levels
+from bevel.data.encoding import COLUMN_LISTS, Encoding, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler
 from bevel.errors import wrong_type, wrong_value
 from bevel.training.blocks import Block, BlockedTable
@@ -561,7 +561,9 @@ def save_table(folder: Path, encoded: EncodedTable) -> bool:
         "medians": encoding.medians,
         "has_nan": table.has_nan,
         "sample": table.sample,
-        "dates": np.array(sorted(encoding.dates), dtype=np.int64),
+        **{
+            name: np.array(sorted(getattr(encoding, name)), dtype=np.int64) for name in COLUMN_LISTS
+        },
     }
     for field in fields(encoding.scaler):  # type: ignore[arg-type]
         arrays[f"scaler_{field.name}"] = np.asarray(getattr(encoding.scaler, field.name))
@@ -594,7 +596,7 @@ def load_table(folder: Path) -> EncodedTable:
         nominal,
         arrays["levels"],
         arrays["medians"],
-        frozenset(int(f) for f in arrays["dates"]),
+        **{name: frozenset(arrays.get(name, np.empty(0)).tolist()) for name in COLUMN_LISTS},
     )
     sample = np.asfortranarray(arrays["sample"])
     numbers = {name: text[name] for name in NUMBERS}

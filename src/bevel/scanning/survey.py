@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats
+from bevel.data.dataset import has_no_times
 from bevel.data.encoding import MAX_READ, MAX_STORED, Levels, choose_nominal, learn_levels
 from bevel.data.row_weights import (
     MAX_WEIGHT,
@@ -324,6 +325,10 @@ class SurveyResult:
         Levels of the nominal columns.
     dates : frozenset of int
         Numeric columns that hold dates.
+    days : frozenset of int
+        Those of them without times of day.
+    truths : frozenset of int
+        Numeric columns that hold truth values.
     low, high : ndarray of shape (p,)
         Extremes of the numeric columns, NaN ignored; 0 without values.
     counted_low, counted_high : ndarray of shape (p,)
@@ -340,6 +345,8 @@ class SurveyResult:
     names: tuple[str, ...] | None
     nominal: dict[int, Levels]
     dates: frozenset[int]
+    days: frozenset[int]
+    truths: frozenset[int]
     low: Floats
     high: Floats
     counted_low: Floats
@@ -432,19 +439,22 @@ class Survey:
         for feature in self._nominal:
             self._add_labels(table, feature)
         kept = self._kept_rows()
+        truths = set(table.truths())
         for features in column_tiles(self._numeric, table.n_rows):
             tile = table.numbers(slice(0, table.n_rows), features)
             low, high = extremes_of(tile)
             if float(np.nanmax(np.maximum(-low, high), initial=0.0)) > self._limit:
                 raise self._too_large(table, tile, features)
             _widen(self._extremes, features, low, high)
+            present = features.start + np.flatnonzero(~np.isnan(low))
+            self._numbers.update(set(present.tolist()) - truths)
             if counted is not None:
                 low, high = extremes_of(tile[counted])
             _widen(self._counted_extremes, features, low, high)
             self._has_nan[features] |= np.isnan(tile).any(axis=0)
             if kept is not None:
                 self._pieces[-1][1][:, features] = tile[kept]
-        self._dates |= frozenset(table.dates())
+        self._add_kinds(table)
         self.n_rows += table.n_rows
 
     def _begin(self, table: Table) -> None:
@@ -460,6 +470,9 @@ class Survey:
         self._sample = RowSample(self._sample_size(p))
         self._pieces: list[tuple[npt.NDArray[np.int64], Floats]] = []
         self._dates: frozenset[int] = frozenset()
+        self._times: frozenset[int] = frozenset()
+        self._truths: frozenset[int] = frozenset()
+        self._numbers: set[int] = set()  # columns with values that are no truth values
         self._described = [table.describe(feature) for feature in range(p)]
 
     def _kept_rows(self) -> npt.NDArray[np.int64] | None:
@@ -472,6 +485,13 @@ class Survey:
             self._pieces = [_only(piece, rows) for piece in self._pieces]
         self._pieces.append((new, np.zeros((len(new), len(self._numeric)))))
         return new - self.n_rows
+
+    def _add_kinds(self, table: Table) -> None:
+        """Which columns hold dates, times of day and truth values in a batch."""
+        dates = frozenset(table.dates())
+        self._dates |= dates
+        self._times |= frozenset(feature for feature in dates if not has_no_times(table, feature))
+        self._truths |= frozenset(table.truths())
 
     def _add_labels(self, table: Table, feature: int) -> None:
         levels = learn_levels(table.labels(feature), table.describe(feature))
@@ -519,6 +539,8 @@ class Survey:
             self._reader.names,
             nominal,
             self._dates - nominal.keys(),
+            self._dates - nominal.keys() - self._times,
+            self._truths - nominal.keys() - self._numbers,
             low,
             high,
             counted_low,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -19,9 +19,16 @@ import numpy.typing as npt
 from bevel._types import Array, Bools
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.tables import Columns, Table, is_missing
-from bevel.errors import join_names, wrong_value
+from bevel.data.values import Kind, day_text, label_words, term_name
+from bevel.errors import wrong_value
 from bevel.printable import printable
-from bevel.text.split_text import LevelSplitText, SplitText, ThresholdSplitText, written
+from bevel.text.split_text import (
+    Condition,
+    LevelSplitText,
+    SplitText,
+    ThresholdSplitText,
+    written,
+)
 from bevel.text.tree_rules import TreeRules
 from bevel.text.vocabulary import vocabulary_of
 
@@ -47,7 +54,11 @@ def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -
         _labels(table.labels(f)) if f in nominal else _numbers(table, f)
         for f in range(table.n_features)
     ]
-    return Columns(tuple(names), tuple(values))
+    dates, truths = (
+        frozenset(names[feature] for feature in found if feature not in nominal)
+        for found in (table.dates(), table.truths())
+    )
+    return Columns(tuple(names), tuple(values), dates, truths)
 
 
 def missing_in(column: Array) -> Bools:
@@ -103,9 +114,6 @@ def _numbers(table: Table, feature: int) -> npt.NDArray[np.float64]:
     return tile[:, 0].astype(np.float64)
 
 
-MAX_LABELS = 6  # labels in a text
-
-
 @dataclass(frozen=True)
 class NumberTest:
     """Whether a sum of weighted columns lies between two bounds.
@@ -120,6 +128,8 @@ class NumberTest:
         Bounds; `low_included` and `high_included` tell whether they are allowed.
     missing : bool
         Whether a missing value satisfies the test of a single column.
+    kinds : tuple of str
+        What the numbers of each column stand for; empty if they are plain numbers.
     """
 
     features: tuple[int, ...]
@@ -130,6 +140,12 @@ class NumberTest:
     low_included: bool
     high_included: bool
     missing: bool
+    kinds: tuple[Kind, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What the sum stands for: that of a single column for what its numbers do."""
+        return self.kinds[0] if len(self.kinds) == 1 else "number"
 
     @property
     def n_terms(self) -> int:
@@ -150,28 +166,29 @@ class NumberTest:
         return np.asarray(np.where(np.isnan(total), self.missing, above & below), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
-        subject = _sum_text(self, names)
-        under = "≤" if self.high_included else "<"
-        if math.isinf(self.low):
-            wording = f"{subject} {under} {written(self.high)}"
-        elif math.isinf(self.high):
-            wording = f"{subject} {'≥' if self.low_included else '>'} {written(self.low)}"
-        else:
-            over = "≤" if self.low_included else "<"
-            wording = f"{written(self.low)} {over} {subject} {under} {written(self.high)}"
+        bounds = self.low, self.high, self.low_included, self.high_included
+        wording = str(Condition(_sum_text(self, names), *bounds, kind=self.kind))
         return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
         subject = _sum_sql(self, names)
-        parts = []
-        if not math.isinf(self.low):
-            parts.append(f"{subject} {'>=' if self.low_included else '>'} {self.low!r}")
+        parts, low = [], not math.isinf(self.low)
+        if low:
+            parts.append(f"{subject} {'>=' if self.low_included else '>'} {self._bound(self.low)}")
         if not math.isinf(self.high):
-            parts.append(f"{subject} {'<=' if self.high_included else '<'} {self.high!r}")
+            parts.append(
+                f"{subject} {'<=' if self.high_included else '<'} {self._bound(self.high)}"
+            )
         wording = " AND ".join(parts) or f"{subject} IS NOT NULL"
+        if self.kind == "truth" and len(parts) == 1 and 0.0 < (self.low if low else self.high) < 1.0:
+            wording = f"{subject} = {int(low)}"
         if self.low == math.inf or self.high == -math.inf:
             wording = "1 = 0"  # the bound is beyond all numbers
         return f"({wording} OR {subject} IS NULL)" if self.missing else wording
+
+    def _bound(self, value: float) -> str:
+        """A bound as an SQL literal, of a single date as text in ISO 8601."""
+        return f"'{day_text(value)}'" if self.kind in ("day", "time") else repr(value)
 
 
 @dataclass(frozen=True)
@@ -186,12 +203,19 @@ class LabelTest:
         Labels of the user's table.
     missing : bool
         Whether a missing value satisfies the test.
+    words : tuple of str
+        The labels in words; empty if they are the labels as text.
     """
 
     feature: int
     labels: tuple[Any, ...]
     missing: bool
+    words: tuple[str, ...] = ()
     n_terms = 1
+
+    @property
+    def _plain(self) -> tuple[str, ...]:
+        return tuple(printable(str(label)) for label in self.labels)
 
     def holds(self, columns: Sequence[Array]) -> Bools:
         column = columns[self.feature]
@@ -200,8 +224,7 @@ class LabelTest:
         return np.asarray(np.where(missing_in(column), self.missing, found), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
-        labels = join_names([printable(str(label)) for label in self.labels], MAX_LABELS)
-        wording = f"{printable(names[self.feature])} in {{{labels}}}"
+        wording = str(Condition(printable(names[self.feature]), labels=self.words or self._plain))
         return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
@@ -239,10 +262,14 @@ def sql_value(value: Any) -> str:
 
 def _sum_text(test: NumberTest, names: Sequence[str]) -> str:
     text = ""
-    for feature, weight in zip(test.features, test.weights, strict=True):
+    for place, (feature, weight) in enumerate(zip(test.features, test.weights, strict=True)):
+        name = printable(names[feature])
+        if test.n_terms > 1 and test.kinds:
+            term = term_name(name, test.kinds[place])
+            name = f"({term})" if test.kinds[place] == "truth" else term
         sign = (" − " if text else "−") if weight < 0 else (" + " if text else "")
         size = "" if abs(weight) == 1.0 else f"{written(abs(weight))}·"
-        text += f"{sign}{size}{printable(names[feature])}"
+        text += f"{sign}{size}{name}"
     return text
 
 
@@ -263,11 +290,12 @@ class WrittenSplits:
 
     def __init__(self, analysed: AnalysedForest) -> None:
         forest = analysed.forest
-        self.units = vocabulary_of(analysed.fitted).units
+        words = vocabulary_of(analysed.fitted)
+        self.units, self.kind_of = words.units, words.encoding.kind
         medians = np.asarray(forest.medians, dtype=np.float64)
         self.fills = self.units.shift + self.units.span * medians
         self.levels = {
-            feature: tuple(levels.labels)
+            feature: tuple(zip(label_words(levels.labels), levels.labels, strict=True))
             for feature, levels in analysed.fitted.encoding.nominal.items()
         }
 
@@ -300,13 +328,14 @@ class WrittenSplits:
             split.at_least,
             not split.at_least,
             missing and len(features) == 1,
+            tuple(self.kind_of(feature) for feature in features),
         )
 
     def _labels(self, split: LevelSplitText, left: bool) -> LabelTest:
         wording = split.sides[0 if left else 1].labels or ()
-        known = self.levels[split.feature]
-        labels = tuple(label for label in known if printable(str(label)) in wording)
-        return LabelTest(split.feature, labels, len(wording) > len(labels))
+        known = [pair for pair in self.levels[split.feature] if pair[0] in wording]
+        words, labels = (tuple(pair[place] for pair in known) for place in (0, 1))
+        return LabelTest(split.feature, labels, len(wording) > len(labels), words)
 
 
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
@@ -321,12 +350,14 @@ def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
 def _both(one: RowTest, other: RowTest) -> RowTest:
     missing = one.missing and other.missing
     if isinstance(one, LabelTest) and isinstance(other, LabelTest):
-        labels = tuple(label for label in one.labels if label in other.labels)
-        return LabelTest(one.feature, labels, missing)
+        pairs = list(zip(one.words or one.labels, one.labels, strict=True))
+        both = [(word, label) for word, label in pairs if label in other.labels]
+        words, labels = (tuple(pair[place] for pair in both) for place in (0, 1))
+        return LabelTest(one.feature, labels, missing, words if one.words else ())
     assert isinstance(one, NumberTest)
     assert isinstance(other, NumberTest)
     low, low_out = max((one.low, not one.low_included), (other.low, not other.low_included))
     high, high_in = min((one.high, one.high_included), (other.high, other.high_included))
-    return NumberTest(
-        one.features, one.weights, one.fills, low, high, not low_out, high_in, missing
+    return replace(
+        one, low=low, high=high, low_included=not low_out, high_included=high_in, missing=missing
     )

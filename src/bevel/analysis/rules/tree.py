@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import data_frame
+from bevel.data.encoding import Encoding
 from bevel.data.tables import Table, is_missing, read_table
+from bevel.data.values import as_values, shown_labels, value_text
 from bevel.errors import wrong_value
 from bevel.estimators._base import keep_trees
 from bevel.forest.flat_forest import TreeView
@@ -292,7 +294,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     _check_length(way, chosen)
     splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
-    row = _Row(read_table(X), encoded, analysed.names, analysed.forest.medians)
+    row = _Row(read_table(X), encoded, analysed.names, analysed.forest.medians, words.encoding)
     predictions = words.predictions(chosen, way[-1:], way[-1:] + 1)
     return PathRules(
         chosen.index,
@@ -331,6 +333,7 @@ class _Row:
     encoded: npt.NDArray[np.float32]
     names: tuple[str, ...]
     medians: npt.NDArray[np.float32]
+    encoding: Encoding
 
     def value(self, split: SplitText) -> str:
         """Value of the tested feature or combination."""
@@ -352,11 +355,15 @@ class _Row:
         )
 
     def _label(self, feature: int) -> str:
-        label = self.table.labels(feature)[0]
+        column = self.table.labels(feature)
+        label = shown_labels(column, self.encoding.nominal[feature].labels)[0]
         return "missing" if is_missing(label) else printable(str(label))
 
     def _number(self, feature: int) -> str:
-        value = float(self.table.numbers(slice(0, 1), slice(feature, feature + 1))[0, 0])
+        number = self.table.numbers(slice(0, 1), slice(feature, feature + 1))[:, 0]
+        value = as_values(self.encoding.kind(feature), number)[0]
+        if not isinstance(value, float | np.floating):
+            return value_text(value)
         return "missing" if np.isnan(value) else written(float(f"{value:.7g}"))
 
 
