@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from bevel.data.tables import Columns
+from bevel.data.values import day_text
 from bevel.forest.records import FamilyRecord, not_compared, size_note
 from bevel.report.headline import number
 from bevel.report.page import TableCell, bullets, definitions, paragraph, table
@@ -67,9 +68,14 @@ def _column_cells(X: Columns, index: int, importance: float) -> list[object]:
         values = ", ".join(frequent[:N_EXAMPLES]) + (" …" if len(labels) > N_EXAMPLES else "")
         kind, n_distinct = "nominal", len(labels)
     else:
-        low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
-        values = f"{number(low)} to {number(high)}, median {number(middle)}"
         kind, n_distinct = "numeric", len(np.unique(present))
+        low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
+        if X.names[index] in X.truths:
+            kind, values = "yes or no", f"yes in {100 * float(present.mean()):.1f} %"
+        elif X.names[index] in X.dates:
+            kind, values = "date", f"{day_text(low)} to {day_text(high)}, median {day_text(middle)}"
+        else:
+            values = f"{number(low)} to {number(high)}, median {number(middle)}"
     missing = TableCell(f"{100 * share:.1f} %" if share else "", share)
     return [
         X.names[index],

@@ -313,9 +313,8 @@ def read_labelled_rows(
         raise ValueError(
             f"{table.source} must have rows below its header; got none. Check the file."
         )
-    X, left_out = _without_keys(
-        read.columns.select(names), table, {*nominal, *options.types}, keep_id
-    )
+    X = read.columns.select(names).with_truths(set(names) - {*nominal, *options.types})
+    X, left_out = _without_keys(X, table, {*nominal, *options.types}, keep_id)
     learned: TableTask = ISOLATION
     present, y, remark = np.ones(len(X), dtype=bool), None, list[str]()
     if target is not None:
@@ -496,7 +495,8 @@ def read_model_rows(
     table = open_table(path, options)
     names, unused = _columns_of_fit(model, table, target, row_id)
     read = table.read(names, kinds_of_fit(model, names))
-    X = Columns(tuple(getattr(model, "feature_names_in_", names)), read.columns.values)
+    known, truths = tuple(getattr(model, "feature_names_in_", names)), read.columns.truths
+    X = Columns(known, read.columns.values, read.columns.dates, truths.intersection(known))
     if len(X) == 0:
         raise ValueError(
             f"{table.source} must have at least one row to predict; got none. Add rows."
