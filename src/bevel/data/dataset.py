@@ -44,6 +44,7 @@ from bevel.data.scaling import (
     safe_span,
 )
 from bevel.data.tables import ArrayTable, Table, is_missing
+from bevel.data.text_columns import find_texts, warn_of_texts
 from bevel.errors import PrecisionWarning, join_names, shorten
 
 __all__ = ["Dataset", "encode_dataset", "has_no_times", "learn_dataset", "view_dataset"]
@@ -112,8 +113,14 @@ def learn_dataset(
         is read as such means.
     """
     counted = None if weights is None or weights.all() else weights > 0.0
-    labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
-    nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
+    chosen = choose_nominal(categorical_features, table)
+    texts = find_texts(table, chosen, chosen=not isinstance(categorical_features, str))
+    labels = {f: table.labels(f) for f in sorted({*chosen, *texts})}
+    nominal = {
+        f: Levels.of_text() if f in texts else learn_levels(column, table.describe(f))
+        for f, column in labels.items()
+    }
+    warn_of_texts([table.describe(feature) for feature in texts])
     warn_of_row_names(table, nominal)
     warn_of_index(table)
     means: dict[int, LevelMeans] = {}

@@ -66,10 +66,18 @@ class Levels:
         Labels seen in training, sorted; the code of a label is its position.
     has_missing : bool
         Whether training rows missed the value; the last code then stands for missing.
+    is_text : bool, default=False
+        Whether the column holds free text, which is left out: whatever it holds counts as missing.
     """
 
     labels: npt.NDArray[np.object_]
     has_missing: bool
+    is_text: bool = False
+
+    @classmethod
+    def of_text(cls) -> Levels:
+        """Levels of a column of free text: missing is the only one."""
+        return cls(np.empty(0, dtype=object), has_missing=True, is_text=True)
 
     @property
     def n_codes(self) -> int:
@@ -78,6 +86,8 @@ class Levels:
 
     def encode(self, values: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
         """Codes of a column's labels; `name` is the column's, for messages."""
+        if self.is_text:
+            return np.zeros(len(values), dtype=np.float32)
         distinct, position = _distinct(values, name)
         self._check_same_kind(distinct, name)
         code_of = {label: code for code, label in enumerate(self.labels)}
@@ -376,6 +386,11 @@ class Encoding:
         """Reading of a plain array of floats."""
         unscaled = isinstance(self.scaler, IdentityScaler)
         return Reading(self.native_scaler, MAX_STORED if unscaled else MAX_READ)
+
+    @property
+    def texts(self) -> frozenset[int]:
+        """Columns of free text, which are left out."""
+        return frozenset(feature for feature, each in self.nominal.items() if each.is_text)
 
     @property
     def n_labels(self) -> npt.NDArray[np.int32]:

@@ -242,7 +242,8 @@ def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
             f"saved; got {error}. Convert the column to strings before fit, or pickle the "
             "estimator."
         ) from None
-    return {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
+    fields = {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
+    return fields | ({"is_text": True} if levels.is_text else {})
 
 
 def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> dict[int, Levels]:
@@ -252,10 +253,13 @@ def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> 
         feature = fields.take_count("feature", most=n_features - 1)
         has_missing = fields.take("has_missing", bool)
         labels = decode_labels(fields.take_any("labels"), "nominal.labels", sections)
+        is_text = fields.has("is_text") and fields.take("is_text", bool)
         fields.finish()
         if feature in nominal:
             raise damaged("Nominal columns", "described once each", feature)
-        nominal[feature] = _checked(Levels(labels, has_missing))
+        if is_text and (len(labels) or not has_missing):
+            raise damaged("A column of free text", "without labels, all missing", feature)
+        nominal[feature] = _checked(Levels(labels, has_missing, is_text))
     return nominal
 
 

@@ -338,6 +338,8 @@ n_features_in_ : int
     Number of columns seen in fit.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Column names seen in fit, if X had names that are all strings.
+text_columns_ : tuple of str or int
+    Columns of free text, which are left out: their names, or positions if X had none.
 """,
     "trees": """\
 feature_importances_ : ndarray of shape (n_features_in_,)

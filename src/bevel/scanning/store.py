@@ -549,10 +549,12 @@ def folder_name(source: str, *parameters: Any) -> str:
 def save_table(folder: Path, encoded: EncodedTable) -> bool:
     """Write the metadata of a table; False if labels are of types that JSON does not have."""
     table, encoding = encoded.table, encoded.table.encoding
-    nominal = {str(f): (c.labels.tolist(), c.has_missing) for f, c in encoding.nominal.items()}
+    nominal = {
+        str(f): (c.labels.tolist(), c.has_missing, c.is_text) for f, c in encoding.nominal.items()
+    }
     classes = encoded.classes
     listed = classes.tolist() if classes is not None and classes.dtype.kind == "O" else None
-    if not all(_is_plain(v) for labels, _ in nominal.values() for v in labels):
+    if not all(_is_plain(v) for labels, *_ in nominal.values() for v in labels):
         return False
     if listed is not None and not all(_is_plain(label) for label in listed):
         return False
@@ -589,8 +591,8 @@ def load_table(folder: Path) -> EncodedTable:
     kind = SCALERS[text["scaler"]]
     settings = {field.name: _plain(arrays[f"scaler_{field.name}"]) for field in fields(kind)}
     nominal = {}
-    for feature, (labels, has_missing) in text["nominal"].items():
-        nominal[int(feature)] = Levels(_objects(labels), has_missing)
+    for feature, (labels, *flags) in text["nominal"].items():
+        nominal[int(feature)] = Levels(_objects(labels), *flags)
     encoding = Encoding(
         kind(**settings),
         nominal,

@@ -24,8 +24,9 @@ from bevel.data.row_weights import (
     bounded_weights,
     check_class_weight,
 )
-from bevel.data.tables import Table, fill_masked, read_table
+from bevel.data.tables import Table, fill_masked, is_missing, read_table
 from bevel.data.target import MAX_CLASSES, read_labels, read_numbers
+from bevel.data.text_columns import are_texts, warn_of_texts
 from bevel.errors import join_names, shorten
 from bevel.scanning.sources import Batch, changed
 
@@ -462,7 +463,8 @@ class Survey:
         self._nominal: dict[int, set[Any]] = {
             feature: set() for feature in choose_nominal(self._categorical, table)
         }
-        self._missing_levels: set[int] = set()
+        self._n_missing = dict.fromkeys(self._nominal, 0)
+        self._may_be_text = set(self._nominal) if isinstance(self._categorical, str) else set()
         self._numeric = np.array([f not in self._nominal for f in range(p)])
         self._extremes = np.full((2, p), np.nan)
         self._counted_extremes = self._extremes.copy()
@@ -494,11 +496,16 @@ class Survey:
         self._truths |= frozenset(table.truths())
 
     def _add_labels(self, table: Table, feature: int) -> None:
-        levels = learn_levels(table.labels(feature), table.describe(feature))
+        labels = table.labels(feature)
+        levels = learn_levels(labels, table.describe(feature))
         known = self._nominal[feature]
         known.update(levels.labels.tolist())
-        if levels.has_missing:
-            self._missing_levels.add(feature)
+        self._n_missing[feature] += sum(map(is_missing, labels.tolist())) if levels.has_missing else 0
+
+    def _holds_text(self, feature: int) -> bool:
+        labels = self._nominal[feature]
+        strings = all(isinstance(label, str) for label in labels)
+        return strings and are_texts(labels, self.n_rows - self._n_missing[feature])
 
     def _too_large(self, table: Table, tile: AnyFloats, features: slice) -> ValueError:
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > self._limit)[0]
@@ -524,8 +531,13 @@ class Survey:
         self.target.check()
         self.weights.check()
         nominal = {}
+        texts = [f for f in sorted(self._may_be_text) if self._holds_text(f)]
+        warn_of_texts([self._described[feature] for feature in texts])
         for feature, labels in self._nominal.items():
-            values = np.empty(len(labels) + (feature in self._missing_levels), dtype=object)
+            if feature in texts:
+                nominal[feature] = Levels.of_text()
+                continue
+            values = np.empty(len(labels) + (self._n_missing[feature] > 0), dtype=object)
             values[: len(labels)] = list(labels)
             nominal[feature] = learn_levels(values, self._described[feature])
         rows = self._sample.rows()

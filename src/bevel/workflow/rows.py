@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.data.tables import Columns
+from bevel.data.text_columns import holds_text
 from bevel.errors import join_names, nearest, shorten
 from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import TableFile, kinds_of_fit, open_table
@@ -97,7 +98,12 @@ def find_keys(
         if name in index and name not in wanted:
             found.append(Key(name, "the index of a pandas data frame"))
             continue
-        if name in wanted or X.missing(place).any() or name in X.dates:
+        if name in wanted:
+            continue
+        if holds_text(X.values[place]):
+            found.append(Key(name, "free text, which hardly a row shares with another"))
+            continue
+        if X.missing(place).any() or name in X.dates:
             continue
         is_nameless = name == row_names or _UNNAMED.fullmatch(name) is not None
         column = X.values[place]
@@ -581,6 +587,8 @@ def _unseen_labels(model: Any, X: Columns) -> list[str]:
     """Notes on labels that fit has not seen, such as other spellings, which spoil predictions."""
     notes = []
     for feature, levels in model.fitted_forest_.encoding.nominal.items():
+        if levels.is_text:
+            continue
         seen, column = set(levels.labels), X.values[feature]
         strange = {label for label in column[~X.missing(feature)].tolist() if label not in seen}
         if strange:

@@ -48,10 +48,22 @@ __all__ = [
 # Conversion between the user's table and columns in the user's units and labels.
 
 
-def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -> Columns:
-    """Numeric columns as float64 with NaN for missing, nominal ones as objects with None."""
-    values = [
-        _labels(table.labels(f)) if f in nominal else _numbers(table, f)
+def read_columns(
+    table: Table,
+    nominal: Collection[int],
+    names: Sequence[str],
+    texts: Collection[int] = frozenset(),
+) -> Columns:
+    """Numeric columns as float64 with NaN for missing, nominal ones as objects with None.
+
+    Those of free text, `texts`, are read as missing.
+    """
+    values: list[Array] = [
+        np.full(table.n_rows, None, dtype=object)
+        if f in texts
+        else _labels(table.labels(f))
+        if f in nominal
+        else _numbers(table, f)
         for f in range(table.n_features)
     ]
     dates, truths = (

@@ -281,7 +281,7 @@ def grow_imitation(
     if imitated.ndim > 1 or len(np.unique(imitated)) < 2:
         return None
     kind = forest_of(analysed.task)
-    nominal = [int(f) for f in np.flatnonzero(analysed.forest.levels)]
+    nominal = sorted(analysed.fitted.encoding.nominal)
     n_numeric = analysed.forest.n_features - len(nominal)
     one_by_one = max_terms == 1 or n_numeric < 2
     grown = kind(
@@ -412,8 +412,9 @@ def choose_rules(
     analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
 ) -> RuleSet:
     """Choose rules on rows that were read before."""
-    nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
-    columns = read_columns(read_table(X), nominal, analysed.names)
+    encoding = analysed.fitted.encoding
+    nominal = frozenset(encoding.nominal)
+    columns = read_columns(read_table(X), nominal, analysed.names, encoding.texts)
     predicted = forest_predictions(analysed, X, rows)
     few = _too_few(analysed, options.max_terms)
     imitation = None
