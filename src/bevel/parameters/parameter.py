@@ -338,8 +338,6 @@ n_features_in_ : int
     Number of columns seen in fit.
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Column names seen in fit, if X had names that are all strings.
-text_columns_ : tuple of str or int
-    Columns of free text, which are left out: their names, or positions if X had none.
 """,
     "trees": """\
 feature_importances_ : ndarray of shape (n_features_in_,)
@@ -348,6 +346,8 @@ forest_ : FlatForest
     The trees.
 fitted_forest_ : FittedForest
     The trees with all that files, exports and analysis need beside them.
+text_columns_ : tuple of str or int
+    Columns of free text, which are left out: their names, or positions if X had none.
 predictor_ : RowPredictor
     The forest for servers: no checks, any thread.
 """,
