@@ -115,18 +115,21 @@ def _cycle(part: str, days: Floats) -> Floats:
 
 
 def _holds(days: Floats, cycle: Floats, rest: Floats) -> bool:
-    """Whether what the cycle says in four stretches of time is right in the fifth, in all."""
+    """Whether what the cycle says in four stretches of time is right in the fifth.
+
+    It has to be in all stretches together and in all but one of them.
+    """
     stretch = np.empty(len(days), np.intp)
     stretch[np.argsort(days, kind="stable")] = np.arange(len(days)) * N_STRETCHES // len(days)
     design = np.hstack([np.ones((len(days), 1)), cycle])
-    gain = 0.0
+    gains = []
     for number in range(N_STRETCHES):
         inside, held = stretch != number, stretch == number
         weights = np.linalg.lstsq(design[inside], rest[inside])[0]
         plain = rest[inside].mean()
         wrong = (rest[held] - design[held] @ weights) ** 2
-        gain += float(((rest[held] - plain) ** 2).sum() - wrong.sum())
-    return gain > 0.0
+        gains.append(float(((rest[held] - plain) ** 2).sum() - wrong.sum()))
+    return sum(gains) > 0.0 and sum(gain > 0.0 for gain in gains) >= N_STRETCHES - 1
 
 
 def words_of_week(values: Iterable[float]) -> npt.NDArray[np.object_]:
