@@ -92,7 +92,9 @@ def helps(part: str, days: Floats, targets: Floats) -> tuple[float, bool]:
         return 1.0, False
     with np.errstate(divide="ignore", invalid="ignore"):
         ratio = ((without - left) / extra) / (left / free)
-    p_values = np.where(without > 1e-12 * (targets**2).sum(axis=0), stats.f.sf(ratio, extra, free), 1)
+    p_values = np.where(
+        without > 1e-12 * (targets**2).sum(axis=0), stats.f.sf(ratio, extra, free), 1
+    )
     best = int(np.argmin(np.nan_to_num(p_values, nan=1.0)))
     p_value = min(1.0, float(p_values[best]) * targets.shape[1])
     return p_value, _holds(days, cycle, rest[:, best])

@@ -226,8 +226,12 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
     scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
     lists = {name: _decode_columns(header, name, levels) for name in COLUMN_LISTS}
     if not lists["days"] <= lists["dates"] or lists["dates"] & lists["truths"]:
-        raise damaged("header.days", "columns of dates, none of truth values", sorted(lists["days"]))
-    means = _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+        raise damaged(
+            "header.days", "columns of dates, none of truth values", sorted(lists["days"])
+        )
+    means = (
+        _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+    )
     levels[list(means)] = 0
     levels.flags.writeable = False
     return Encoding(scaler, nominal, levels, medians, means=means, **lists)

@@ -163,7 +163,10 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
     values, data = result.values[row], result.data[row]
     order = np.argsort(-np.abs(values), kind="stable")
     top = top if len(order) > top + 1 else len(order)  # one other feature keeps its name
-    labels = [f"{shorten_name(result.names[f])} = {shorten_name(value_text(data[f]))}" for f in order[:top]]
+    labels = [
+        f"{shorten_name(result.names[f])} = {shorten_name(value_text(data[f]))}"
+        for f in order[:top]
+    ]
     steps = list(values[order[:top]])
     if len(order) > top:
         labels.append(f"{len(order) - top} other features")

@@ -500,7 +500,9 @@ class Survey:
         levels = learn_levels(labels, table.describe(feature))
         known = self._nominal[feature]
         known.update(levels.labels.tolist())
-        self._n_missing[feature] += sum(map(is_missing, labels.tolist())) if levels.has_missing else 0
+        self._n_missing[feature] += (
+            sum(map(is_missing, labels.tolist())) if levels.has_missing else 0
+        )
 
     def _holds_text(self, feature: int) -> bool:
         labels = self._nominal[feature]

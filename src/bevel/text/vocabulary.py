@@ -115,9 +115,7 @@ class Vocabulary:
         """Formatter of a tree's splits."""
         return SplitFormatter(self, tree, style)
 
-    def notes(
-        self, combined: Set[int], had_missing: bool, has_levels: bool
-    ) -> tuple[str, ...]:
+    def notes(self, combined: Set[int], had_missing: bool, has_levels: bool) -> tuple[str, ...]:
         """Notes on rules that combine some features, or test levels."""
         dates = [self.names[feature] for feature in sorted(combined & self.encoding.dates)]
         notes = [

@@ -192,7 +192,11 @@ class NumberTest:
                 f"{subject} {'<=' if self.high_included else '<'} {self._bound(self.high)}"
             )
         wording = " AND ".join(parts) or f"{subject} IS NOT NULL"
-        if self.kind == "truth" and len(parts) == 1 and 0.0 < (self.low if low else self.high) < 1.0:
+        if (
+            self.kind == "truth"
+            and len(parts) == 1
+            and 0.0 < (self.low if low else self.high) < 1.0
+        ):
             wording = f"{subject} = {int(low)}"
         if self.low == math.inf or self.high == -math.inf:
             wording = "1 = 0"  # the bound is beyond all numbers
