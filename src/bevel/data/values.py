@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from datetime import date
+from datetime import date, datetime
 from typing import Any, Literal
 
 import numpy as np
@@ -131,8 +131,10 @@ def value_text(value: Any) -> str:
         return YES if value else NO
     if isinstance(value, np.datetime64):
         return _iso(value)
-    if isinstance(value, date):  # a datetime too
-        return _iso(np.datetime64(value.replace(tzinfo=None) if hasattr(value, "hour") else value))
+    if isinstance(value, datetime):
+        return _iso(np.datetime64(value.replace(tzinfo=None)))
+    if isinstance(value, date):
+        return _iso(np.datetime64(value))
     if isinstance(value, float | np.floating):
         return f"{value:.4g}".replace("-", "−")
     return printable(str(value))

@@ -156,8 +156,8 @@ class DateFeatures(
         if not made:
             return table.native
         if isinstance(X, Columns):
-            names, values = (*X.names, *made), (*X.values, *made.values())
-            return Columns(names, values, X.dates, X.truths)
+            all_values = (*X.values, *made.values())
+            return Columns((*X.names, *made), all_values, X.dates, X.truths)
         frame = nw.from_native(X, eager_only=True)
         backend = nw.get_native_namespace(frame)
         appended = [

@@ -126,9 +126,9 @@ def mark_dates(axis: Any) -> None:
     """Write the ticks of an axis of days since 1970-01-01 as dates, as short as they can be."""
     from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
 
-    locator = AutoDateLocator(minticks=3, maxticks=7)
+    locator: Any = AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
     axis.set_major_locator(locator)
-    axis.set_major_formatter(ConciseDateFormatter(locator))
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 @contextmanager

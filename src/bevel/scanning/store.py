@@ -593,12 +593,15 @@ def load_table(folder: Path) -> EncodedTable:
     nominal = {}
     for feature, (labels, *flags) in text["nominal"].items():
         nominal[int(feature)] = Levels(_objects(labels), *flags)
+    lists: dict[str, Any] = {
+        name: frozenset(arrays.get(name, np.empty(0)).tolist()) for name in COLUMN_LISTS
+    }
     encoding = Encoding(
         kind(**settings),
         nominal,
         arrays["levels"],
         arrays["medians"],
-        **{name: frozenset(arrays.get(name, np.empty(0)).tolist()) for name in COLUMN_LISTS},
+        **lists,
     )
     sample = np.asfortranarray(arrays["sample"])
     numbers = {name: text[name] for name in NUMBERS}

@@ -501,8 +501,8 @@ def read_model_rows(
     table = open_table(path, options)
     names, unused = _columns_of_fit(model, table, target, row_id)
     read = table.read(names, kinds_of_fit(model, names))
-    known, truths = tuple(getattr(model, "feature_names_in_", names)), read.columns.truths
-    X = Columns(known, read.columns.values, read.columns.dates, truths.intersection(known))
+    of_fit, truths = tuple(getattr(model, "feature_names_in_", names)), read.columns.truths
+    X = Columns(of_fit, read.columns.values, read.columns.dates, truths.intersection(of_fit))
     if len(X) == 0:
         raise ValueError(
             f"{table.source} must have at least one row to predict; got none. Add rows."

@@ -26,7 +26,7 @@ from bevel.errors import TextColumnWarning
 from bevel.workflow.rows import find_keys, read_model_rows
 
 N = 200
-WORDS = "the patient has pain and comes back after a long walk in some cold weather".split()
+WORDS = ["the", "patient", "has", "pain", "and", "comes", "back", "after", "a", "long", "walk"]
 
 
 def table(seed: int = 0) -> pd.DataFrame:
