@@ -157,3 +157,14 @@ def test_bad_input_is_refused():
         DateFeatures().fit(X.assign(**{"hour of when": 1.0}), y)
     with pytest.raises(ValueError, match="alpha"):
         DateFeatures(alpha=0.0).fit(X, y)
+
+
+def test_a_target_that_wanders_by_itself_rarely_gets_a_part():
+    # By its F test alone, whose errors are taken for independent, nearly every walk gets one.
+    days = np.linspace(17000.0, 18500.0, 1500)
+    found = [
+        helps("day of year", days, np.random.default_rng(seed).normal(size=1500).cumsum()[:, None])
+        for seed in range(40)
+    ]
+    assert sum(p_value < 1e-3 for p_value, _ in found) > 35
+    assert sum(holds for _, holds in found) < 15
