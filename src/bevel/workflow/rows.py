@@ -76,10 +76,13 @@ _TIMES |= {"epoch", "tick", "frame", "age"}
 
 @dataclass(frozen=True)
 class Key:
-    """A column that identifies rows, and the reason why it is taken for one."""
+    """A column that identifies rows, and the reason why it is taken for one.
+
+    Free text has no reason besides.
+    """
 
     name: str
-    why: str
+    why: str = ""
 
 
 def find_keys(
@@ -101,7 +104,7 @@ def find_keys(
         if name in wanted:
             continue
         if holds_text(X.values[place]):
-            found.append(Key(name, "free text, which hardly a row shares with another"))
+            found.append(Key(name))
             continue
         if X.missing(place).any() or name in X.dates:
             continue
@@ -179,10 +182,18 @@ def _without_keys(
         return X, []
     names = {key.name for key in keys}
     kept = [name for name in X.names if name not in names]
-    listed = join_names([f"{key.name!r} ({key.why})" for key in keys])
+    listed = join_names([f"{key.name!r} ({key.why or 'free text'})" for key in keys])
     if not kept:
         return X, [f"Every feature only identifies rows: {listed}."]
-    return X.select(kept), [f"Left out, because they name rows: {listed}; `keep_id` keeps them."]
+    texts = [repr(key.name) for key in keys if not key.why]
+    listed = join_names([f"{key.name!r} ({key.why})" for key in keys if key.why])
+    notes = [f"Left out, because they name rows: {listed}; `keep_id` keeps them."] if listed else []
+    if texts:
+        notes.append(
+            f"Left out, because they hold free text: {join_names(texts)}. Turn the words into "
+            "numbers to use them."
+        )
+    return X.select(kept), notes
 
 
 def _check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:

@@ -172,9 +172,7 @@ def test_the_command_line_leaves_text_out_even_with_missing_cells():
         (X["dose"].to_numpy(), X["note"].astype(object).where(X["note"].notna(), None).to_numpy()),
     )
     keys = find_keys(columns, None, ())
-    assert [(key.name, key.why) for key in keys] == [
-        ("note", "free text, which hardly a row shares with another")
-    ]
+    assert [(key.name, key.why) for key in keys] == [("note", "")]
     assert find_keys(columns, None, ("note",)) == []
 
 
@@ -190,3 +188,14 @@ def test_a_damaged_file_cannot_give_text_labels(tmp_path):
     with pytest.raises(bevel.ModelFileError):
         bevel.load(path)
     assert Levels.of_text().encode(np.array(["a", None], dtype=object), "note").tolist() == [0, 0]
+
+
+@pytest.mark.filterwarnings("ignore::bevel.errors.TextColumnWarning")
+def test_a_fit_of_a_file_says_that_text_is_left_out(tmp_path):
+    path = tmp_path / "table.csv"
+    X.assign(better=Y).to_csv(path, index=False)
+    found = bevel.workflow.fit(path, "better", n_estimators=5)
+    assert list(found.model.feature_names_in_) == ["dose", "site"]
+    assert "Left out, because they hold free text: 'note'." in " ".join(found.rows.notes)
+    kept = bevel.workflow.fit(path, "better", n_estimators=5, keep_id=True)
+    assert kept.model.text_columns_ == ("note",)
