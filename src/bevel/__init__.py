@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from bevel import datasets as datasets
     from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
     from bevel.estimators import (
+        DateFeatures,
         ObliqueBoostingClassifier,
         ObliqueBoostingRegressor,
         ObliqueForestClassifier,
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
 
 # Not bevel.dask and bevel.datasets: `import *` would replace packages of these names.
 __all__ = [
+    "DateFeatures",
     "FlatForest",
     "ModelFileError",
     "NoOutOfBagError",

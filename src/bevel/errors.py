@@ -16,6 +16,7 @@ __all__ = [
     "RowNumberWarning",
     "SeveralOutputsError",
     "SlimForestError",
+    "TextColumnWarning",
     "join_names",
     "nearest",
     "shorten",
@@ -30,6 +31,10 @@ class PrecisionWarning(UserWarning):
 
 class RowNumberWarning(UserWarning):
     """A column counts the rows and the target is sorted along it, names the rows or is an index."""
+
+
+class TextColumnWarning(UserWarning):
+    """A column holds free text, which the model leaves out."""
 
 
 class NoOutOfBagError(ValueError):

@@ -11,6 +11,7 @@ from sklearn.tree import DecisionTreeClassifier
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from bevel import (
+    DateFeatures,
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
@@ -83,6 +84,7 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         ),
         RegularizedRotationRegressor(**SMALL),
         RotatedFeatures(2),
+        DateFeatures(),
         StackedRotationClassifier(ObliqueForestClassifier(5, projection="sparse"), **STACK),
         StackedRotationRegressor(
             ObliqueForestRegressor(5, projection="sparse"),

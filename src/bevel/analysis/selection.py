@@ -24,6 +24,7 @@ from bevel.analysis.rules.conditions import read_columns
 from bevel.data.encoding import choose_nominal
 from bevel.data.tables import Columns, SparseTable, Table, is_missing, read_table
 from bevel.data.target import read_labels
+from bevel.data.text_columns import find_texts
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._base import copy_with, whole_or_not_at_all
 from bevel.estimators.forest import ObliqueForest
@@ -132,7 +133,8 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
         table = self._read(X)
         nominal = choose_nominal(self.estimator.categorical_features, table)
         names = [f"c{feature}" for feature in range(table.n_features)]
-        columns = read_columns(table, nominal, names)
+        texts = find_texts(table, nominal, not isinstance(self.estimator.categorical_features, str))
+        columns = read_columns(table, nominal, names, texts)
         rng = np.random.default_rng(self.random_state)
         p = table.n_features
         hits = np.zeros(p, np.int64)

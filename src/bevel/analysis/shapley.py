@@ -30,6 +30,7 @@ from bevel.analysis.analysed_forest import (
 )
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.data.tables import read_table
+from bevel.data.values import as_values, shown_labels
 from bevel.errors import join_names, wrong_type, wrong_value
 from bevel.extras import import_optional
 from bevel.parameters.parameter import Integer
@@ -73,20 +74,17 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
 
 
 def rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
-    """The rows in the user's units: floats, or objects if there are labels among them."""
-    table = read_table(X)
-    nominal = sorted(analysed.fitted.encoding.nominal)
-    if len(nominal) == 0:
+    """The rows in the user's units: floats, or objects if not all columns are plain numbers."""
+    table, encoding = read_table(X), analysed.fitted.encoding
+    if not (encoding.nominal or encoding.dates or encoding.truths):
         return np.array(table.numbers(slice(0, table.n_rows), slice(0, table.n_features)), float)
     rows = np.empty((table.n_rows, table.n_features), dtype=object)
     for feature in range(table.n_features):
-        is_nominal = feature in nominal
-        column = slice(feature, feature + 1)
-        rows[:, feature] = (
-            table.labels(feature)
-            if is_nominal
-            else table.numbers(slice(0, table.n_rows), column)[:, 0]
-        )
+        if feature in encoding.nominal:
+            rows[:, feature] = shown_labels(table.labels(feature), encoding.nominal[feature].labels)
+        else:
+            numbers = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))[:, 0]
+            rows[:, feature] = as_values(encoding.kind(feature), numbers)
     return rows
 
 

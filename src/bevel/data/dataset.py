@@ -45,9 +45,10 @@ from bevel.data.scaling import (
     safe_span,
 )
 from bevel.data.tables import ArrayTable, Table, is_missing
+from bevel.data.text_columns import find_texts, warn_of_texts
 from bevel.errors import PrecisionWarning, join_names, shorten
 
-__all__ = ["Dataset", "encode_dataset", "learn_dataset", "view_dataset"]
+__all__ = ["Dataset", "encode_dataset", "has_no_times", "learn_dataset", "view_dataset"]
 
 # Rows examined to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
@@ -156,8 +157,14 @@ def learn_dataset(
         Whether directions may combine levels of nominal columns.
     """
     counted = None if weights is None or weights.all() else weights > 0.0
-    labels = {f: table.labels(f) for f in choose_nominal(categorical_features, table)}
-    nominal = {f: learn_levels(column, table.describe(f)) for f, column in labels.items()}
+    chosen = choose_nominal(categorical_features, table)
+    texts = find_texts(table, chosen, chosen=not isinstance(categorical_features, str))
+    labels = {f: table.labels(f) for f in sorted({*chosen, *texts})}
+    nominal = {
+        f: Levels.of_text() if f in texts else learn_levels(column, table.describe(f))
+        for f, column in labels.items()
+    }
+    warn_of_texts([table.describe(feature) for feature in texts])
     warn_of_row_names(table, nominal)
     warn_of_index(table)
     means: dict[int, LevelMeans] = {}
@@ -181,8 +188,11 @@ def learn_dataset(
     medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
     if counted is not None:
         medians, _ = _core.summarise_columns(np.asfortranarray(X[counted]), levels, n_threads)
-    dates = frozenset(table.dates()) - nominal.keys()
-    encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), dates, means)
+    dates, truths = (frozenset(found) - nominal.keys() for found in (table.dates(), table.truths()))
+    days = frozenset(feature for feature in dates if has_no_times(table, feature))
+    encoding = Encoding(
+        scaler, nominal, frozen(levels), frozen(medians), dates, means, days, truths
+    )
     terms = _level_terms(X, levels, counted) if combines_levels else NO_TERMS
     idle = [] if level_target is None else _idle_columns(table, levels, means, level_target)
     return Dataset(frozen(X), frozen(has_nan), encoding, level_terms=terms, idle=tuple(idle))
@@ -213,6 +223,12 @@ def _level_terms(
             level = level[-1:]
         terms += [(feature, each) for each in level]
     return np.array(terms, np.int32).reshape(-1, 2)
+
+
+def has_no_times(table: Table, feature: int) -> bool:
+    """Whether the dates of a column are whole days."""
+    days = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
+    return bool(np.all(np.isnan(days) | (days == np.floor(days))))
 
 
 def _with_means(

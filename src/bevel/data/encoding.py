@@ -22,9 +22,11 @@ from bevel._types import AnyFloats, Float32s
 from bevel.data.level_statistics import LevelMeans, NumberedTable
 from bevel.data.scaling import IdentityScaler, Scaler
 from bevel.data.tables import ArrayTable, ColumnsTable, Table, is_missing
+from bevel.data.values import Kind
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
 
 __all__ = [
+    "COLUMN_LISTS",
     "MAX_LEVELS",
     "MAX_READ",
     "MAX_STORED",
@@ -64,10 +66,18 @@ class Levels:
         Labels seen in training, sorted; the code of a label is its position.
     has_missing : bool
         Whether training rows missed the value; the last code then stands for missing.
+    is_text : bool, default=False
+        Whether the column holds free text, which is left out: whatever it holds counts as missing.
     """
 
     labels: npt.NDArray[np.object_]
     has_missing: bool
+    is_text: bool = False
+
+    @classmethod
+    def of_text(cls) -> Levels:
+        """Levels of a column of free text: missing is the only one."""
+        return cls(np.empty(0, dtype=object), has_missing=True, is_text=True)
 
     @property
     def n_codes(self) -> int:
@@ -76,6 +86,8 @@ class Levels:
 
     def encode(self, values: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
         """Codes of a column's labels; `name` is the column's, for messages."""
+        if self.is_text:
+            return np.zeros(len(values), dtype=np.float32)
         distinct, position = _distinct(values, name)
         self._check_same_kind(distinct, name)
         code_of = {label: code for code, label in enumerate(self.labels)}
@@ -320,6 +332,10 @@ class Reading(NamedTuple):
     limit: float  # largest absolute value
 
 
+# Fields of an encoding that list numeric columns by what their numbers stand for.
+COLUMN_LISTS = ("dates", "days", "truths")
+
+
 @dataclass(frozen=True, eq=False)
 class Encoding:
     """What a forest stores of its training table to read new rows in the same way.
@@ -339,6 +355,10 @@ class Encoding:
         Numeric columns that hold dates: their numbers are days since 1970-01-01.
     means : mapping of int to LevelMeans
         Means of the target, of the nominal columns that trees read as numbers.
+    days : frozenset of int
+        Those of `dates` that had no time of day in the training rows.
+    truths : frozenset of int
+        Numeric columns that hold truth values: 1 for yes, 0 for no.
     """
 
     scaler: Scaler
@@ -347,6 +367,14 @@ class Encoding:
     medians: Float32s
     dates: frozenset[int] = frozenset()
     means: Mapping[int, LevelMeans] = field(default_factory=dict)
+    days: frozenset[int] = frozenset()
+    truths: frozenset[int] = frozenset()
+
+    def kind(self, feature: int) -> Kind:
+        """What the numbers of a column stand for."""
+        if feature in self.dates:
+            return "day" if feature in self.days else "time"
+        return "truth" if feature in self.truths else "number"
 
     @cached_property
     def native_scaler(self) -> _core.Scaler:
@@ -358,6 +386,11 @@ class Encoding:
         """Reading of a plain array of floats."""
         unscaled = isinstance(self.scaler, IdentityScaler)
         return Reading(self.native_scaler, MAX_STORED if unscaled else MAX_READ)
+
+    @property
+    def texts(self) -> frozenset[int]:
+        """Columns of free text, which are left out."""
+        return frozenset(feature for feature, each in self.nominal.items() if each.is_text)
 
     @property
     def n_labels(self) -> npt.NDArray[np.int32]:

@@ -232,6 +232,9 @@ class NumberedTable:
     def dates(self) -> list[int]:
         return [f for f in self._table.dates() if f not in self._columns]
 
+    def truths(self) -> list[int]:
+        return [f for f in self._table.truths() if f not in self._columns]
+
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         chosen = range(features.start, features.stop)
         if not self._columns.keys() & set(chosen):

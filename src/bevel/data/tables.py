@@ -26,6 +26,7 @@ from narwhals.exceptions import DuplicateError
 from sklearn.utils import check_array
 
 from bevel._types import AnyFloats, Array, Floats
+from bevel.data.values import are_truths, truths_of
 from bevel.errors import join_names, shorten
 from bevel.extras import import_optional
 
@@ -218,11 +219,14 @@ class Columns:
         Numbers (missing: NaN), or objects for nominal columns (missing: None).
     dates : frozenset of str
         Names of columns whose numbers are days since 1970-01-01.
+    truths : frozenset of str
+        Names of columns whose numbers are 1 for yes and 0 for no.
     """
 
     names: tuple[str, ...]
     values: tuple[Array, ...]
     dates: frozenset[str] = frozenset()
+    truths: frozenset[str] = frozenset()
 
     def __post_init__(self) -> None:
         lengths = {len(column) for column in self.values}
@@ -249,13 +253,25 @@ class Columns:
     def rows(self, chosen: npt.NDArray[Any]) -> Columns:
         """Return these columns with the rows that an index or a mask chooses."""
         values = tuple(column[chosen] for column in self.values)
-        return Columns(self.names, values, self.dates)
+        return Columns(self.names, values, self.dates, self.truths)
 
     def select(self, names: Sequence[str]) -> Columns:
         """Columns by name, in the order of `names`; raises KeyError for one that is absent."""
         place = {name: index for index, name in enumerate(self.names)}
         values = tuple(self.values[place[name]] for name in names)
-        return Columns(tuple(names), values, self.dates.intersection(names))
+        dates, truths = self.dates.intersection(names), self.truths.intersection(names)
+        return Columns(tuple(names), values, dates, truths)
+
+    def with_truths(self, names: Iterable[str]) -> Columns:
+        """Columns of the words true and false, of these names, as 1 and 0; others stay."""
+        values, truths = list(self.values), set(self.truths)
+        for index, name in enumerate(self.names):
+            if name in names and values[index].dtype.kind == "O":
+                numbers = truths_of(values[index])
+                if numbers is not None:
+                    values[index] = numbers
+                    truths.add(name)
+        return Columns(self.names, tuple(values), self.dates, frozenset(truths))
 
     def __getitem__(self, name: str) -> Array:
         """The values of a column."""
@@ -271,12 +287,14 @@ class Columns:
         return self.select([name for name in self.names if name not in names])
 
     def to_pandas(self) -> Any:
-        """A data frame: nominal columns are categories, dates are time stamps."""
+        """A data frame: nominal columns are categories, dates are time stamps, truth is boolean."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
         made = {}
         for name, column in zip(self.names, self.values, strict=True):
             if name in self.dates:
                 made[name] = pandas.to_datetime(column, unit="D")
+            elif name in self.truths:
+                made[name] = pandas.array(column, dtype="boolean")
             else:
                 made[name] = pandas.Categorical(column) if column.dtype.kind == "O" else column
         return pandas.DataFrame(made)
@@ -330,6 +348,10 @@ class Table(Protocol):
 
     def dates(self) -> list[int]:
         """Columns of dates or times, whose numbers are days since 1970-01-01."""
+        ...
+
+    def truths(self) -> list[int]:
+        """Columns of truth values, whose numbers are 1 for yes and 0 for no."""
         ...
 
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
@@ -417,6 +439,9 @@ class MatrixTable:
     def dates(self) -> list[int]:
         return []
 
+    def truths(self) -> list[int]:
+        return list(range(self.n_features)) if self.native.dtype.kind == "b" else []
+
 
 @dataclass(frozen=True, eq=False)
 class ArrayTable(MatrixTable):
@@ -434,6 +459,12 @@ class ArrayTable(MatrixTable):
             columns = range(self.n_features)
             return [f for f in columns if are_dates(self.native[:, f].tolist(), is_missing)]
         return list(range(self.n_features)) if self.native.dtype.kind == "M" else []
+
+    def truths(self) -> list[int]:
+        if self.native.dtype.kind == "O":
+            columns = range(self.n_features)
+            return [f for f in columns if are_truths(self.native[:, f].tolist(), is_missing)]
+        return super().truths()
 
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         tile = self.native[rows, features]
@@ -493,6 +524,9 @@ class FrameTable:
     def dates(self) -> list[int]:
         return [f for f, column in enumerate(self._columns) if _holds_dates(column)]
 
+    def truths(self) -> list[int]:
+        return [f for f, column in enumerate(self._columns) if _holds_truths(column)]
+
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         return _side_by_side([self._numbers(f)[rows] for f in range(features.start, features.stop)])
 
@@ -530,6 +564,14 @@ class ColumnsTable:
     def dates(self) -> list[int]:
         return [f for f, name in enumerate(self.native.names) if name in self.native.dates]
 
+    def truths(self) -> list[int]:
+        columns = zip(self.native.names, self.native.values, strict=True)
+        return [
+            f
+            for f, (name, column) in enumerate(columns)
+            if name in self.native.truths or column.dtype.kind == "b"
+        ]
+
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         chosen = range(features.start, features.stop)
         columns = self.native.values
@@ -563,6 +605,12 @@ def _holds_dates(column: nw.Series[Any]) -> bool:
     if isinstance(column.dtype, nw.Unknown):  # such as Arrow's date64
         return bool(column.to_numpy().dtype.kind == "M")
     return isinstance(column.dtype, _DATES)
+
+
+def _holds_truths(column: nw.Series[Any]) -> bool:
+    if isinstance(column.dtype, nw.Object):
+        return are_truths(column.to_list(), is_missing)
+    return isinstance(column.dtype, nw.Boolean)
 
 
 def take_rows(X: Any, rows: npt.NDArray[np.integer[Any]]) -> Any:

@@ -1,6 +1,7 @@
 """The estimators, with the API of scikit-learn."""
 
 from bevel.estimators.boosting import ObliqueBoostingClassifier, ObliqueBoostingRegressor
+from bevel.estimators.date_features import DateFeatures
 from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.isolation import ObliqueIsolationForest
 from bevel.estimators.rotated.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
@@ -13,6 +14,7 @@ from bevel.estimators.rotated.stacking import StackedRotationClassifier, Stacked
 from bevel.estimators.survival import ObliqueSurvivalForest
 
 __all__ = [
+    "DateFeatures",
     "ObliqueBoostingClassifier",
     "ObliqueBoostingRegressor",
     "ObliqueForestClassifier",

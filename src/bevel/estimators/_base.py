@@ -564,6 +564,12 @@ class TreeEstimator(TableEstimator):
         """Gain importance of each feature, summing to one (see `bevel.analysis.importance`)."""
         return gain_importances(self.forest_)
 
+    @property
+    def text_columns_(self) -> tuple[str, ...] | tuple[int, ...]:
+        """Columns of free text, which are left out: their names, or positions if X had none."""
+        texts, names = sorted(self.fitted_forest_.encoding.texts), self._names_of_columns()
+        return tuple(texts) if names is None else tuple(names[feature] for feature in texts)
+
     def _names_of_columns(self) -> tuple[str, ...] | None:
         names = getattr(self, "feature_names_in_", None)
         return None if names is None else tuple(str(name) for name in names)

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.data.encoding import MAX_LEVELS, MAX_READ, Encoding, Levels
+from bevel.data.encoding import COLUMN_LISTS, MAX_LEVELS, MAX_READ, Encoding, Levels
 from bevel.data.level_statistics import N_FOLDS, LevelMeans
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
@@ -191,6 +191,8 @@ def _check_seed(random_state: object) -> None:
 # "scaler": {"kind": "linear", "clip": false}     and its arrays as sections "scaler.…"
 # "nominal": [{"feature": 3, "has_missing": false, "labels": …}, …]
 # "dates": [4]                                    numeric columns that hold dates, if there are any
+# "days": [4]                                     those of them without times of day
+# "truths": [5]                                   numeric columns of truth values
 # section "medians"
 
 
@@ -201,8 +203,9 @@ def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
         "scaler": _encode_scaler(encoding.scaler, arrays),
         "nominal": [_encode_levels(f, each) for f, each in sorted(encoding.nominal.items())],
     }
-    if encoding.dates:
-        fields["dates"] = sorted(encoding.dates)
+    for name in COLUMN_LISTS:
+        if columns := getattr(encoding, name):
+            fields[name] = sorted(columns)
     if encoding.means:
         kept = [(feature, encoding.means[feature]) for feature in sorted(encoding.means)]
         fields["means"] = [{"feature": f, "meaning": each.meaning} for f, each in kept]
@@ -221,13 +224,17 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
     for feature, column in nominal.items():
         levels[feature] = column.n_codes
     scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
-    dates = _decode_dates(header.take_any("dates"), levels) if header.has("dates") else frozenset()
+    lists = {name: _decode_columns(header, name, levels) for name in COLUMN_LISTS}
+    if not lists["days"] <= lists["dates"] or lists["dates"] & lists["truths"]:
+        raise damaged(
+            "header.days", "columns of dates, none of truth values", sorted(lists["days"])
+        )
     means = (
         _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
     )
     levels[list(means)] = 0
     levels.flags.writeable = False
-    return Encoding(scaler, nominal, levels, medians, dates, means)
+    return Encoding(scaler, nominal, levels, medians, means=means, **lists)
 
 
 def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
@@ -239,7 +246,8 @@ def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
             f"saved; got {error}. Convert the column to strings before fit, or pickle the "
             "estimator."
         ) from None
-    return {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
+    fields = {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
+    return fields | ({"is_text": True} if levels.is_text else {})
 
 
 def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> dict[int, Levels]:
@@ -249,21 +257,27 @@ def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> 
         feature = fields.take_count("feature", most=n_features - 1)
         has_missing = fields.take("has_missing", bool)
         labels = decode_labels(fields.take_any("labels"), "nominal.labels", sections)
+        is_text = fields.has("is_text") and fields.take("is_text", bool)
         fields.finish()
         if feature in nominal:
             raise damaged("Nominal columns", "described once each", feature)
-        nominal[feature] = _checked(Levels(labels, has_missing))
+        if is_text and (len(labels) or not has_missing):
+            raise damaged("A column of free text", "without labels, all missing", feature)
+        nominal[feature] = _checked(Levels(labels, has_missing, is_text))
     return nominal
 
 
-def _decode_dates(value: object, levels: npt.NDArray[np.int32]) -> frozenset[int]:
-    columns = check_kind("header.dates", value, list)
+def _decode_columns(header: Fields, name: str, levels: npt.NDArray[np.int32]) -> frozenset[int]:
+    """One of the lists of numeric columns; empty if the file has none."""
+    if not header.has(name):
+        return frozenset()
+    columns = check_kind(f"header.{name}", header.take_any(name), list)
     for column in columns:
-        feature = check_kind("A column of dates", column, int)
+        feature = check_kind(f"A column of header.{name}", column, int)
         if not 0 <= feature < len(levels) or levels[feature]:
-            raise damaged("A column of dates", "a numeric column", feature)
+            raise damaged(f"A column of header.{name}", "a numeric column", feature)
     if not columns or columns != sorted(set(columns)):
-        raise damaged("header.dates", "ascending columns", columns)
+        raise damaged(f"header.{name}", "ascending columns", columns)
     return frozenset(columns)
 
 
@@ -605,7 +619,7 @@ def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]
         "format_version": VERSION,
         "written_by": header["bevel"],
         **{name: header[name] for name in kept},
-        "dates": header.get("dates", []),
+        **{name: header.get(name, []) for name in COLUMN_LISTS},
         "outputs": header["outputs"],
         "n_trees": header["columns"]["tree_offset"]["length"] - 1,
         "n_nodes": header["columns"]["left_leaves"]["length"],

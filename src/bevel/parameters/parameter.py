@@ -346,6 +346,8 @@ forest_ : FlatForest
     The trees.
 fitted_forest_ : FittedForest
     The trees with all that files, exports and analysis need beside them.
+text_columns_ : tuple of str or int
+    Columns of free text, which are left out: their names, or positions if X had none.
 predictor_ : RowPredictor
     The forest for servers: no checks, any thread.
 """,

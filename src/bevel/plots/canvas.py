@@ -38,6 +38,7 @@ __all__ = [
     "largest_of",
     "legend",
     "line",
+    "mark_dates",
     "marker",
     "named",
     "new_figure",
@@ -119,6 +120,15 @@ def new_figure(needed_by: str, width: float, height: float) -> "Figure":
     from matplotlib import pyplot
 
     return pyplot.figure(**look)
+
+
+def mark_dates(axis: Any) -> None:
+    """Write the ticks of an axis of days since 1970-01-01 as dates, as short as they can be."""
+    from matplotlib.dates import AutoDateLocator, ConciseDateFormatter
+
+    locator: Any = AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
+    axis.set_major_locator(locator)
+    axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
 
 
 @contextmanager

@@ -6,6 +6,8 @@ import numpy as np
 
 from bevel.analysis.analysed_forest import QUANTILES, check_count, measured, noun_of_outputs
 from bevel.analysis.results import Effect, Interactions
+from bevel.data.tables import array_as_days
+from bevel.data.values import value_text
 from bevel.errors import wrong_type, wrong_value
 from bevel.plots.canvas import (
     COLOURS,
@@ -15,6 +17,7 @@ from bevel.plots.canvas import (
     course,
     digits,
     line,
+    mark_dates,
     panel,
     set_finding,
     text_width,
@@ -145,7 +148,7 @@ def _curve(
     grid, values = result.grid[0], result.values
     shift = values[0] if centred else 0.0
     is_nominal = grid.dtype.kind == "O"
-    x = np.arange(len(grid)) if is_nominal else np.asarray(grid, float)
+    x = np.arange(len(grid)) if is_nominal else _places(grid)
     order = np.argsort(x, kind="stable")
     if result.individual is not None and not is_nominal:
         curves = result.individual[~np.isnan(result.individual[:, 0])]
@@ -171,11 +174,19 @@ def _mark_tenths(axes: "Axes", result: Effect) -> None:
     tenths = result.quantiles[0]
     if tenths is None:
         return
-    low, high = float(np.min(result.grid[0])), float(np.max(result.grid[0]))
+    tenths, grid = _places(tenths), _places(result.grid[0])
+    low, high = float(grid.min()), float(grid.max())
     inside = tenths[(tenths >= low) & (tenths <= high)]
     axes.vlines(
         inside, 0.0, 0.03, transform=axes.get_xaxis_transform(), color=FAINT, lw=1.0, zorder=4
     )
+    if result.grid[0].dtype.kind == "M":
+        mark_dates(axes.xaxis)
+
+
+def _places(grid: Any) -> Any:
+    """Numbers or dates as positions on an axis: of dates the days since 1970-01-01."""
+    return array_as_days(grid) if grid.dtype.kind == "M" else np.asarray(grid, float)
 
 
 def _surface(result: Effect, ax: "Axes | None") -> "Axes":
@@ -202,6 +213,9 @@ def _surface(result: Effect, ax: "Axes | None") -> "Axes":
         ):
             if labels is not None:
                 set_ticks(np.arange(len(labels)), labels)
+        for grid, axis in zip(result.grid, (axes.xaxis, axes.yaxis), strict=True):
+            if grid.dtype.kind == "M":
+                mark_dates(axis)
         axes.set(xlabel=result.names[0], ylabel=result.names[1])
         set_finding(axes, _title(result), _surface_finding(result, signed))
     return axes
@@ -210,7 +224,7 @@ def _surface(result: Effect, ax: "Axes | None") -> "Axes":
 def _positions(grid: Any) -> tuple[Any, list[str] | None]:
     if grid.dtype.kind == "O":
         return np.arange(len(grid)), [str(label) for label in grid]
-    return np.asarray(grid, float), None
+    return _places(grid), None
 
 
 def _title(result: Effect) -> str:
@@ -227,7 +241,7 @@ def _finding(outputs: dict[str, Effect]) -> str:
         curve = curves[most]
         finding = f"between {digits(curve.min())} and {digits(curve.max())}"
     else:
-        order = np.argsort(np.asarray(outputs[names[most]].grid[0], float), kind="stable")
+        order = np.argsort(_places(outputs[names[most]].grid[0]), kind="stable")
         finding = course(curves[most][order])
     return f"{names[most]} changes most, {finding}" if len(names) > 1 else finding
 
@@ -237,7 +251,10 @@ def _surface_finding(result: Effect, signed: bool) -> str:
         return f"up to ±{digits(float(np.abs(result.values).max()))} beside the single effects"
     at = np.unravel_index(int(np.argmax(result.values)), result.values.shape)
     places = [grid[place] for grid, place in zip(result.grid, at, strict=True)]
-    said = [each if isinstance(each, str) else digits(float(each)) for each in places]
+    said = [
+        value_text(each) if isinstance(each, str | np.datetime64) else digits(float(each))
+        for each in places
+    ]
     top = digits(float(np.max(result.values)))
     return f"highest ({top}) at {result.names[0]} {said[0]}, {result.names[1]} {said[1]}"
 

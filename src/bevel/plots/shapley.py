@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.analysis.analysed_forest import PREDICTIONS, QUANTILES, check_count, check_place
+from bevel.data.values import ordered, value_text
 from bevel.errors import wrong_value
 from bevel.plots.canvas import (
     COLOURS,
@@ -162,7 +163,10 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
     values, data = result.values[row], result.data[row]
     order = np.argsort(-np.abs(values), kind="stable")
     top = top if len(order) > top + 1 else len(order)  # one other feature keeps its name
-    labels = [f"{shorten_name(result.names[f])} = {_short(data[f])}" for f in order[:top]]
+    labels = [
+        f"{shorten_name(result.names[f])} = {shorten_name(value_text(data[f]))}"
+        for f in order[:top]
+    ]
     steps = list(values[order[:top]])
     if len(order) > top:
         labels.append(f"{len(order) - top} other features")
@@ -175,13 +179,6 @@ def _window(places: Any) -> tuple[float, float]:
     low, high = float(places.min()), float(places.max())
     room = 0.22 * (high - low) if high > low else 1.0
     return low - room, high + room
-
-
-def _short(value: object) -> str:
-    if value is None or value != value:
-        return "missing"
-    is_number = isinstance(value, float | np.floating)
-    return f"{value:.4g}".replace("-", "−") if is_number else str(value)
 
 
 def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
@@ -305,7 +302,7 @@ def _draw_row(
 def _ranks(data: Any) -> NDArray[np.float64]:
     """Ranks of a column from 0 to 1; NaN for labels and missing values."""
     try:
-        column = np.asarray(data, dtype=np.float64)
+        column = ordered(data)
     except (TypeError, ValueError):
         return np.full(len(data), np.nan)
     distinct, place = np.unique(column, return_inverse=True)

@@ -4,11 +4,13 @@ families of directions of a model.
 
 from __future__ import annotations
 
+from collections.abc import Set
 from typing import Any
 
 import numpy as np
 
 from bevel.data.tables import Columns
+from bevel.data.values import day_text
 from bevel.forest.records import FamilyRecord, not_compared, size_note
 from bevel.report.headline import number
 from bevel.report.page import TableCell, bullets, definitions, paragraph, table
@@ -50,26 +52,34 @@ def _columns(X: Columns, model: Any, caption: str) -> str:
     """A table with a line for each column."""
     importances = model.feature_importances_
     order = np.argsort(-importances, kind="stable")[:MAX_LINES]
-    rows = [_column_cells(X, int(index), float(importances[index])) for index in order]
+    texts = set(model.text_columns_)
+    rows = [_column_cells(X, int(index), float(importances[index]), texts) for index in order]
     if X.shape[1] > MAX_LINES:
         caption = f"The {MAX_LINES} most important of {X.shape[1]:,} columns. {caption}"
     header = ["column", "importance", "kind", "missing", "distinct", "values"]
     return table(header, rows, caption=caption)
 
 
-def _column_cells(X: Columns, index: int, importance: float) -> list[object]:
+def _column_cells(X: Columns, index: int, importance: float, texts: Set[str | int]) -> list[object]:
     absent = X.missing(index)
     present = X.values[index][~absent]
     share = float(absent.mean())
-    if index in set(X.nominal):
+    if X.names[index] in texts:
+        kind, n_distinct, values = "free text", len(set(present)), "left out"
+    elif index in set(X.nominal):
         labels, counts = np.unique(present.astype(np.str_), return_counts=True)
         frequent = labels[np.argsort(-counts, kind="stable")]
         values = ", ".join(frequent[:N_EXAMPLES]) + (" …" if len(labels) > N_EXAMPLES else "")
         kind, n_distinct = "nominal", len(labels)
     else:
-        low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
-        values = f"{number(low)} to {number(high)}, median {number(middle)}"
         kind, n_distinct = "numeric", len(np.unique(present))
+        low, middle, high = np.quantile(present, [0.0, 0.5, 1.0])
+        if X.names[index] in X.truths:
+            kind, values = "yes or no", f"yes in {100 * float(present.mean()):.1f} %"
+        elif X.names[index] in X.dates:
+            kind, values = "date", f"{day_text(low)} to {day_text(high)}, median {day_text(middle)}"
+        else:
+            values = f"{number(low)} to {number(high)}, median {number(middle)}"
     missing = TableCell(f"{100 * share:.1f} %" if share else "", share)
     return [
         X.names[index],

@@ -22,7 +22,7 @@ from bevel.analysis.results import (
     TreeRules,
 )
 from bevel.analysis.rules.rule_set import RULE_NOTES
-from bevel.errors import shorten
+from bevel.errors import join_names, shorten
 from bevel.plots.canvas import detached
 from bevel.report.data_sheet import family_table
 from bevel.report.headline import interval, number, score
@@ -568,9 +568,11 @@ def describe_model(model: Any) -> str:
     trees = "one tree" if n_trees == 1 else f"{n_trees:,} trees"
     by = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
     chosen = model.projection if isinstance(model.projection, str) else shorten(model.projection)
+    texts = [str(column) for column in model.text_columns_]
+    held = f" Free text is left out: {join_names(texts)}." if texts else ""
     return (
         f"{words.aggregation.introduction} of {trees} that predicts {words.predicts(model)} from "
-        f"{by}, projection {chosen}."
+        f"{by}, projection {chosen}.{held}"
     )
 
 

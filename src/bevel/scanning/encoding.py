@@ -38,7 +38,15 @@ def learn_encoding(found: SurveyResult, scale: str | None) -> Encoding:
     for feature, column in found.nominal.items():
         levels[feature] = column.n_codes
     medians = np.zeros(len(levels), dtype=np.float32)
-    return Encoding(_scaler(found, scale), found.nominal, levels, medians, found.dates)
+    return Encoding(
+        _scaler(found, scale),
+        found.nominal,
+        levels,
+        medians,
+        found.dates,
+        days=found.days,
+        truths=found.truths,
+    )
 
 
 def _scaler(found: SurveyResult, scale: str | None) -> Scaler:

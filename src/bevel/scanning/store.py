@@ -28,7 +28,7 @@ from typing import Any, NamedTuple, Self
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.encoding import Encoding, Levels
+from bevel.data.encoding import COLUMN_LISTS, Encoding, Levels
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler
 from bevel.errors import wrong_type, wrong_value
 from bevel.training.blocks import Block, BlockedTable
@@ -549,10 +549,12 @@ def folder_name(source: str, *parameters: Any) -> str:
 def save_table(folder: Path, encoded: EncodedTable) -> bool:
     """Write the metadata of a table; False if labels are of types that JSON does not have."""
     table, encoding = encoded.table, encoded.table.encoding
-    nominal = {str(f): (c.labels.tolist(), c.has_missing) for f, c in encoding.nominal.items()}
+    nominal = {
+        str(f): (c.labels.tolist(), c.has_missing, c.is_text) for f, c in encoding.nominal.items()
+    }
     classes = encoded.classes
     listed = classes.tolist() if classes is not None and classes.dtype.kind == "O" else None
-    if not all(_is_plain(v) for labels, _ in nominal.values() for v in labels):
+    if not all(_is_plain(v) for labels, *_ in nominal.values() for v in labels):
         return False
     if listed is not None and not all(_is_plain(label) for label in listed):
         return False
@@ -561,7 +563,9 @@ def save_table(folder: Path, encoded: EncodedTable) -> bool:
         "medians": encoding.medians,
         "has_nan": table.has_nan,
         "sample": table.sample,
-        "dates": np.array(sorted(encoding.dates), dtype=np.int64),
+        **{
+            name: np.array(sorted(getattr(encoding, name)), dtype=np.int64) for name in COLUMN_LISTS
+        },
     }
     for field in fields(encoding.scaler):  # type: ignore[arg-type]
         arrays[f"scaler_{field.name}"] = np.asarray(getattr(encoding.scaler, field.name))
@@ -587,14 +591,17 @@ def load_table(folder: Path) -> EncodedTable:
     kind = SCALERS[text["scaler"]]
     settings = {field.name: _plain(arrays[f"scaler_{field.name}"]) for field in fields(kind)}
     nominal = {}
-    for feature, (labels, has_missing) in text["nominal"].items():
-        nominal[int(feature)] = Levels(_objects(labels), has_missing)
+    for feature, (labels, *flags) in text["nominal"].items():
+        nominal[int(feature)] = Levels(_objects(labels), *flags)
+    lists: dict[str, Any] = {
+        name: frozenset(arrays.get(name, np.empty(0)).tolist()) for name in COLUMN_LISTS
+    }
     encoding = Encoding(
         kind(**settings),
         nominal,
         arrays["levels"],
         arrays["medians"],
-        frozenset(int(f) for f in arrays["dates"]),
+        **lists,
     )
     sample = np.asfortranarray(arrays["sample"])
     numbers = {name: text[name] for name in NUMBERS}

@@ -15,6 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats
+from bevel.data.dataset import has_no_times
 from bevel.data.encoding import MAX_READ, MAX_STORED, Levels, choose_nominal, learn_levels
 from bevel.data.row_weights import (
     MAX_WEIGHT,
@@ -23,8 +24,9 @@ from bevel.data.row_weights import (
     bounded_weights,
     check_class_weight,
 )
-from bevel.data.tables import Table, fill_masked, read_table
+from bevel.data.tables import Table, fill_masked, is_missing, read_table
 from bevel.data.target import MAX_CLASSES, read_labels, read_numbers
+from bevel.data.text_columns import are_texts, warn_of_texts
 from bevel.errors import join_names, shorten
 from bevel.scanning.sources import Batch, changed
 
@@ -324,6 +326,10 @@ class SurveyResult:
         Levels of the nominal columns.
     dates : frozenset of int
         Numeric columns that hold dates.
+    days : frozenset of int
+        Those of them without times of day.
+    truths : frozenset of int
+        Numeric columns that hold truth values.
     low, high : ndarray of shape (p,)
         Extremes of the numeric columns, NaN ignored; 0 without values.
     counted_low, counted_high : ndarray of shape (p,)
@@ -340,6 +346,8 @@ class SurveyResult:
     names: tuple[str, ...] | None
     nominal: dict[int, Levels]
     dates: frozenset[int]
+    days: frozenset[int]
+    truths: frozenset[int]
     low: Floats
     high: Floats
     counted_low: Floats
@@ -432,19 +440,22 @@ class Survey:
         for feature in self._nominal:
             self._add_labels(table, feature)
         kept = self._kept_rows()
+        truths = set(table.truths())
         for features in column_tiles(self._numeric, table.n_rows):
             tile = table.numbers(slice(0, table.n_rows), features)
             low, high = extremes_of(tile)
             if float(np.nanmax(np.maximum(-low, high), initial=0.0)) > self._limit:
                 raise self._too_large(table, tile, features)
             _widen(self._extremes, features, low, high)
+            present = features.start + np.flatnonzero(~np.isnan(low))
+            self._numbers.update(set(present.tolist()) - truths)
             if counted is not None:
                 low, high = extremes_of(tile[counted])
             _widen(self._counted_extremes, features, low, high)
             self._has_nan[features] |= np.isnan(tile).any(axis=0)
             if kept is not None:
                 self._pieces[-1][1][:, features] = tile[kept]
-        self._dates |= frozenset(table.dates())
+        self._add_kinds(table)
         self.n_rows += table.n_rows
 
     def _begin(self, table: Table) -> None:
@@ -452,7 +463,8 @@ class Survey:
         self._nominal: dict[int, set[Any]] = {
             feature: set() for feature in choose_nominal(self._categorical, table)
         }
-        self._missing_levels: set[int] = set()
+        self._n_missing = dict.fromkeys(self._nominal, 0)
+        self._may_be_text = set(self._nominal) if isinstance(self._categorical, str) else set()
         self._numeric = np.array([f not in self._nominal for f in range(p)])
         self._extremes = np.full((2, p), np.nan)
         self._counted_extremes = self._extremes.copy()
@@ -460,6 +472,9 @@ class Survey:
         self._sample = RowSample(self._sample_size(p))
         self._pieces: list[tuple[npt.NDArray[np.int64], Floats]] = []
         self._dates: frozenset[int] = frozenset()
+        self._times: frozenset[int] = frozenset()
+        self._truths: frozenset[int] = frozenset()
+        self._numbers: set[int] = set()  # columns with values that are no truth values
         self._described = [table.describe(feature) for feature in range(p)]
 
     def _kept_rows(self) -> npt.NDArray[np.int64] | None:
@@ -473,12 +488,26 @@ class Survey:
         self._pieces.append((new, np.zeros((len(new), len(self._numeric)))))
         return new - self.n_rows
 
+    def _add_kinds(self, table: Table) -> None:
+        """Which columns hold dates, times of day and truth values in a batch."""
+        dates = frozenset(table.dates())
+        self._dates |= dates
+        self._times |= frozenset(feature for feature in dates if not has_no_times(table, feature))
+        self._truths |= frozenset(table.truths())
+
     def _add_labels(self, table: Table, feature: int) -> None:
-        levels = learn_levels(table.labels(feature), table.describe(feature))
+        labels = table.labels(feature)
+        levels = learn_levels(labels, table.describe(feature))
         known = self._nominal[feature]
         known.update(levels.labels.tolist())
-        if levels.has_missing:
-            self._missing_levels.add(feature)
+        self._n_missing[feature] += (
+            sum(map(is_missing, labels.tolist())) if levels.has_missing else 0
+        )
+
+    def _holds_text(self, feature: int) -> bool:
+        labels = self._nominal[feature]
+        strings = all(isinstance(label, str) for label in labels)
+        return strings and are_texts(labels, self.n_rows - self._n_missing[feature])
 
     def _too_large(self, table: Table, tile: AnyFloats, features: slice) -> ValueError:
         row, column = np.argwhere(np.abs(tile, dtype=np.float64) > self._limit)[0]
@@ -504,8 +533,13 @@ class Survey:
         self.target.check()
         self.weights.check()
         nominal = {}
+        texts = [f for f in sorted(self._may_be_text) if self._holds_text(f)]
+        warn_of_texts([self._described[feature] for feature in texts])
         for feature, labels in self._nominal.items():
-            values = np.empty(len(labels) + (feature in self._missing_levels), dtype=object)
+            if feature in texts:
+                nominal[feature] = Levels.of_text()
+                continue
+            values = np.empty(len(labels) + (self._n_missing[feature] > 0), dtype=object)
             values[: len(labels)] = list(labels)
             nominal[feature] = learn_levels(values, self._described[feature])
         rows = self._sample.rows()
@@ -519,6 +553,8 @@ class Survey:
             self._reader.names,
             nominal,
             self._dates - nominal.keys(),
+            self._dates - nominal.keys() - self._times,
+            self._truths - nominal.keys() - self._numbers,
             low,
             high,
             counted_low,

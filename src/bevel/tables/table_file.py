@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from bevel.data.tables import MEANING, Columns, index_columns, is_missing
 from bevel.data.tables import read_table as as_table
-from bevel.errors import join_names, nearest, wrong_type
+from bevel.errors import join_names, nearest, shorten, wrong_type
 from bevel.extras import MissingPackageError, import_optional
 from bevel.tables.options import Source, TableKeywords, TableOptions
 from bevel.tables.parsing import ORDERS, Convention, InferredColumn, first_misfit, infer_type
@@ -62,6 +62,8 @@ class TableFile:
         Names that occur more than once in the header.
     index : tuple of str
         Columns that were the index of a pandas data frame.
+    truths : frozenset of str
+        Columns that the file itself declares to hold truth values.
     """
 
     source: Source
@@ -74,6 +76,7 @@ class TableFile:
     _convention: Convention | None = None  # None: words are labels
     _types: Mapping[str, str] = field(default_factory=dict)
     index: tuple[str, ...] = ()
+    truths: frozenset[str] = frozenset()
 
     def read(self, names: Sequence[str], kinds: Mapping[str, str] | None = None) -> ReadColumns:
         """Read columns by name.
@@ -82,9 +85,10 @@ class TableFile:
         ----------
         names : sequence of str
             Columns, in the order wanted; raises ValueError for one that is absent.
-        kinds : mapping of str to "numeric" or "nominal", default=None
+        kinds : mapping of str to "numeric", "nominal" or "truth", default=None
             Required types of columns, by name; others are set by the user or inferred from cells.
-            A word in a column that must be numeric raises ValueError.
+            A word in a column that must be numeric raises ValueError, in one of truth values any
+            but true and false.
         """
         required = {name: kind for name, kind in self._types.items() if kind == "nominal"}
         required |= kinds or {}
@@ -107,11 +111,29 @@ class TableFile:
         values = tuple(numeric[index] if index in numeric else words[index] for index in chosen)
         dates = found.dates | {index for index, each in understood.items() if each.order}
         self._check_finite({index: numeric[index] for index in found.values})
-        columns = Columns(tuple(names), values, frozenset(self.names[index] for index in dates))
+        dated = frozenset(self.names[index] for index in dates)
+        nominal = {name for name, kind in required.items() if kind == "nominal"}
+        columns = Columns(tuple(names), values, dated, self.truths.intersection(names) - nominal)
+        columns = self._with_truths(columns, required)
         misfits = {
             self.names[index]: each.misfit for index, each in understood.items() if each.misfit
         }
         return ReadColumns(columns, self._notes(found.dates, understood), misfits)
+
+    def _with_truths(self, columns: Columns, required: Mapping[str, str]) -> Columns:
+        """Columns that must hold truth values as 1 and 0."""
+        names = {name for name, kind in required.items() if kind == "truth"}
+        columns = columns.with_truths(names)
+        for index in columns.nominal:
+            if columns.names[index] in names:
+                words = [word for word in columns.values[index].tolist() if word is not None]
+                got = next((w for w in words if w.lower() not in ("true", "false")), "no value")
+                raise ValueError(
+                    f"{self.source}: column {columns.names[index]!r} must hold true and false, as "
+                    f"in fit; got {shorten(got)}. Correct the cell, or leave it empty if the value "
+                    "is missing."
+                )
+        return columns
 
     def _may_be_plain(self, name: str, required: Mapping[str, str]) -> bool:
         """Whether a column may hold plain numbers, or dates of ISO 8601."""
@@ -262,6 +284,7 @@ def _open_parquet(source: Source, options: TableOptions) -> TableFile:
     table = as_table(_read_parquet(source))
     names = _names_of(table.native)
     nominal, dates = set(table.nominal_by_dtype()), set(table.dates())
+    truths = frozenset(names[index] for index in table.truths())
     markers = {marker.strip().lower() for marker in options.missing}
 
     def numbers(chosen: Collection[int]) -> ParsedColumns:
@@ -277,7 +300,9 @@ def _open_parquet(source: Source, options: TableOptions) -> TableFile:
 
     schema = getattr(table.native, "schema", None)
     index = index_columns(names, getattr(schema, "metadata", None))
-    opened = TableFile(source, names, (), numbers, words, _types=options.types, index=index)
+    opened = TableFile(
+        source, names, (), numbers, words, _types=options.types, index=index, truths=truths
+    )
     opened.check_present(list(options.types))
     return opened
 
@@ -381,8 +406,10 @@ def kinds_of_fit(model: Any, names: Sequence[str]) -> dict[str, str]:
     words = {
         feature
         for feature, levels in model.fitted_forest_.encoding.nominal.items()
-        if not all(isinstance(label, int | float) for label in levels.labels)
+        if levels.is_text or not all(isinstance(label, int | float) for label in levels.labels)
     }
+    truths = model.fitted_forest_.encoding.truths
     return {
-        name: "nominal" if feature in words else "numeric" for feature, name in enumerate(names)
+        name: "nominal" if feature in words else "truth" if feature in truths else "numeric"
+        for feature, name in enumerate(names)
     }

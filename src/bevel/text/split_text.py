@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Protocol
@@ -21,6 +21,7 @@ from bevel.data.scaling import (
     Scaler,
     safe_span,
 )
+from bevel.data.values import NO, YES, Kind, day_text, floored, term_name, truth_words
 from bevel.errors import join_names
 from bevel.forest.flat_forest import CATEGORY_NODE, TreeView
 from bevel.printable import printable
@@ -38,6 +39,7 @@ __all__ = [
     "counted",
     "format_level_split",
     "format_threshold_split",
+    "in_a_sum",
     "level_split",
     "percent",
     "round_within",
@@ -127,6 +129,8 @@ class Condition:
         Whether a missing value satisfies it; None where missing values do not occur.
     terms : tuple
         Terms of the subject, if its text abbreviates them; otherwise empty.
+    kind : {"number", "day", "time", "truth"}
+        What the numbers of the subject stand for.
     """
 
     subject: str
@@ -137,20 +141,33 @@ class Condition:
     labels: tuple[str, ...] | None = None
     missing: bool | None = None
     terms: tuple[tuple[int, float], ...] = ()
+    kind: Kind = "number"
 
     def __str__(self) -> str:
         return self._stated() + (" or missing" if self.missing else "")
 
     def _stated(self) -> str:
         if self.labels is not None:
+            if set(self.labels) & {YES, NO} and set(self.labels) <= {YES, NO, "missing"}:
+                return f"{self.subject} is {' or '.join(self.labels)}"
             return f"{self.subject} in {{{join_names(self.labels, MAX_LABELS)}}}"
+        if self.kind == "truth":
+            return f"{self.subject} is {truth_words(self._allows(0.0), self._allows(1.0))}"
+        low, high = (self._bound(each) for each in (self.low, self.high))
         over, under = "≥" if self.low_included else ">", "≤" if self.high_included else "<"
         if math.isinf(self.low):
-            return f"{self.subject} {under} {written(self.high)}"
+            return f"{self.subject} {under} {high}"
         if math.isinf(self.high):
-            return f"{self.subject} {over} {written(self.low)}"
+            return f"{self.subject} {over} {low}"
         lower = "≤" if self.low_included else "<"
-        return f"{written(self.low)} {lower} {self.subject} {under} {written(self.high)}"
+        return f"{low} {lower} {self.subject} {under} {high}"
+
+    def _bound(self, value: float) -> str:
+        return written(value) if self.kind == "number" else day_text(value)
+
+    def _allows(self, value: float) -> bool:
+        above = value > self.low or (self.low_included and value == self.low)
+        return above and (value < self.high or (self.high_included and value == self.high))
 
     def and_also(self, other: Condition) -> Condition:
         """Intersection with another condition on the same subject."""
@@ -283,11 +300,6 @@ class Units:
             n_indicators=n,
         )
 
-    def written(self, feature: int, name: str) -> str:
-        """A feature in a combination."""
-        is_indicator = feature >= len(self.span) - self.n_indicators
-        return name if is_indicator else self.form.format(name)
-
 
 def units_of(scaler: Scaler, n_features: int) -> Units:
     """Units of the values of a scaler."""
@@ -407,6 +419,8 @@ class ThresholdSplitText:
         The combination as text.
     units : Units
         Units of scaled values.
+    kind : {"number", "day", "time", "truth"}
+        What the numbers of a single feature stand for.
     """
 
     features: npt.NDArray[np.int32]
@@ -417,6 +431,7 @@ class ThresholdSplitText:
     missing_left: bool | None
     subject: str
     units: Units
+    kind: Kind = "number"
 
     @cached_property
     def sides(self) -> tuple[Condition, Condition]:
@@ -428,6 +443,7 @@ class ThresholdSplitText:
             high_included=not self.at_least,
             missing=self._missing(not self.at_least),
             terms=terms,
+            kind=self.kind,
         )
         upper = Condition(
             self.subject,
@@ -435,6 +451,7 @@ class ThresholdSplitText:
             low_included=self.at_least,
             missing=self._missing(self.at_least),
             terms=terms,
+            kind=self.kind,
         )
         return (upper, lower) if self.at_least else (lower, upper)
 
@@ -493,6 +510,7 @@ def format_threshold_split(
     tree: TreeView,
     node: int,
     names: tuple[str, ...],
+    kind_of: Callable[[int], Kind],
     units: Units,
     spread: Floats,
     digits: int | None,
@@ -506,10 +524,11 @@ def format_threshold_split(
         return _as_stored(features, weights, threshold, names, units)
     if len(features) == 1:
         feature, weight = int(features[0]), float(weights[0])
-        cut = _cut_of_one(units, feature, weight, threshold, float(spread[feature]), digits)
+        kind = kind_of(feature)
+        cut = _cut_of_one(units, feature, weight, threshold, float(spread[feature]), digits, kind)
         one = np.ones(1)
         return ThresholdSplitText(
-            features, one, cut, weight < 0, True, missing_left, names[feature], units
+            features, one, cut, weight < 0, True, missing_left, names[feature], units, kind
         )
     medians = tree.forest.medians[features].astype(np.float64)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -517,9 +536,18 @@ def format_threshold_split(
     if not (len(terms[0]) and np.isfinite(terms[1]).all() and math.isfinite(terms[2])):
         return _as_stored(features, weights, threshold, names, units)
     features, weights, threshold, flipped = terms
-    own_names = [units.written(int(f), names[f]) for f in features]
+    own_names = [in_a_sum(units, int(f), names[f], kind_of(int(f))) for f in features]
     subject = write_sum(own_names, weights, len(features) if max_terms is None else max_terms)
     return ThresholdSplitText(features, weights, threshold, flipped, False, None, subject, units)
+
+
+def in_a_sum(units: Units, feature: int, name: str, kind: Kind) -> str:
+    """A feature as a term of a weighted sum."""
+    if feature >= len(units.span) - units.n_indicators:
+        return name
+    # Truth values are within the bounds of all scales but ranks.
+    form = "({})" if kind == "truth" and units.form in ("{}", BOUNDED) else units.form
+    return form.format(term_name(name, kind))
 
 
 def _as_stored(
@@ -561,7 +589,13 @@ def _merged(
 
 
 def _cut_of_one(
-    units: Units, feature: int, weight: float, threshold: float, spread: float, digits: int | None
+    units: Units,
+    feature: int,
+    weight: float,
+    threshold: float,
+    spread: float,
+    digits: int | None,
+    kind: Kind,
 ) -> float:
     """Threshold of one feature in the user's units."""
     if weight == 0.0:
@@ -569,9 +603,14 @@ def _cut_of_one(
     scaled, at_least = threshold / weight, weight < 0.0
     cut = units.inverse.cut(feature, scaled, at_least)
     exact = _exact(units, feature, scaled, cut, at_least)
-    if digits is None or significant(exact) <= digits + FEW_MORE:
+    if digits is None:
         return exact
     tolerance = 0.5 * _extent(units, feature, spread) * 10.0**-digits
+    if kind in ("day", "time"):
+        whole = 1.0 if kind == "day" else 0.0
+        return floored(exact, max(tolerance, whole), up=at_least)
+    if significant(exact) <= digits + FEW_MORE:
+        return exact
     moved = _moved(cut, tolerance)
     return moved if significant(moved) < significant(exact) else exact
 

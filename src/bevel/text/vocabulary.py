@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -12,6 +12,8 @@ import numpy.typing as npt
 
 from bevel._types import Float32s, Floats, Ints64
 from bevel.data.encoding import Encoding
+from bevel.data.values import day_text, floored, label_words, term_name
+from bevel.errors import join_names
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView, with_level_values
 from bevel.forest.task import SeveralOutputs, Survival, Task
@@ -83,8 +85,7 @@ class Vocabulary:
     @cached_property
     def _labels(self) -> Mapping[int, tuple[str, ...]]:
         return {
-            feature: tuple(printable(str(label)) for label in levels.labels)
-            + (("missing",) if levels.has_missing else ())
+            feature: label_words(levels.labels) + (("missing",) if levels.has_missing else ())
             for feature, levels in self.encoding.nominal.items()
         }
 
@@ -128,11 +129,13 @@ class Vocabulary:
         """Formatter of a tree's splits."""
         return SplitFormatter(self, tree, style)
 
-    def notes(
-        self, combined: Collection[int], had_missing: bool, has_levels: bool
-    ) -> tuple[str, ...]:
+    def notes(self, combined: Set[int], had_missing: bool, has_levels: bool) -> tuple[str, ...]:
         """Notes on rules that combine some features, or test levels."""
+        dates = [self.names[feature] for feature in sorted(combined & self.encoding.dates)]
         notes = [
+            f"Days of {join_names(dates)} in a combination are counted from 1970-01-01."
+            if dates
+            else "",
             self.bounds_note(np.array(sorted(combined), dtype=np.int64)),
             "A missing value counts as its column's median in a combination of features."
             if had_missing and len(combined)
@@ -149,11 +152,19 @@ class Vocabulary:
         low, high = bounds
         parts = []
         for feature in features:
-            tolerance = 5e-4 * float(self.units.span[feature])
-            ends = [written(round_within(float(b[feature]), tolerance)) for b in (low, high)]
+            if feature in self.encoding.truths:
+                continue
+            tolerance, kind = 5e-4 * float(self.units.span[feature]), self.encoding.kind(feature)
+            if kind in ("day", "time"):
+                step = 1.0 if kind == "day" else tolerance
+                ends = [day_text(floored(float(b[feature]), step, up=False)) for b in (low, high)]
+            else:
+                ends = [written(round_within(float(b[feature]), tolerance)) for b in (low, high)]
             same = low[feature] == high[feature]
             inside = f"{ends[0]}, and 1 more above" if same else f"{ends[0]} to {ends[1]}"
-            parts.append(f"[{self.names[feature]}] {inside}")
+            parts.append(f"[{term_name(self.names[feature], kind)}] {inside}")
+        if not parts:
+            return ""
         return f"[x] is x, dampened beyond these bounds: {'; '.join(parts)}."
 
 
@@ -237,6 +248,7 @@ class SplitFormatter:
             self._tree,
             node,
             words.names,
+            words.encoding.kind,
             words.units,
             self._spread,
             digits,

@@ -17,6 +17,7 @@ import numpy.typing as npt
 
 from bevel._types import Floats
 from bevel.data.tables import Columns
+from bevel.data.text_columns import holds_text
 from bevel.errors import join_names, nearest, shorten
 from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import TableFile, kinds_of_fit, open_table
@@ -75,10 +76,13 @@ _TIMES |= {"epoch", "tick", "frame", "age"}
 
 @dataclass(frozen=True)
 class Key:
-    """A column that identifies rows, and the reason why it is taken for one."""
+    """A column that identifies rows, and the reason why it is taken for one.
+
+    Free text has no reason besides.
+    """
 
     name: str
-    why: str
+    why: str = ""
 
 
 def find_keys(
@@ -97,7 +101,12 @@ def find_keys(
         if name in index and name not in wanted:
             found.append(Key(name, "the index of a pandas data frame"))
             continue
-        if name in wanted or X.missing(place).any() or name in X.dates:
+        if name in wanted:
+            continue
+        if holds_text(X.values[place]):
+            found.append(Key(name))
+            continue
+        if X.missing(place).any() or name in X.dates:
             continue
         is_nameless = name == row_names or _UNNAMED.fullmatch(name) is not None
         column = X.values[place]
@@ -173,10 +182,18 @@ def _without_keys(
         return X, []
     names = {key.name for key in keys}
     kept = [name for name in X.names if name not in names]
-    listed = join_names([f"{key.name!r} ({key.why})" for key in keys])
+    listed = join_names([f"{key.name!r} ({key.why or 'free text'})" for key in keys])
     if not kept:
         return X, [f"Every feature only identifies rows: {listed}."]
-    return X.select(kept), [f"Left out, because they name rows: {listed}; `keep_id` keeps them."]
+    texts = [repr(key.name) for key in keys if not key.why]
+    listed = join_names([f"{key.name!r} ({key.why})" for key in keys if key.why])
+    notes = [f"Left out, because they name rows: {listed}; `keep_id` keeps them."] if listed else []
+    if texts:
+        notes.append(
+            f"Left out, because they hold free text: {join_names(texts)}. Turn the words into "
+            "numbers to use them."
+        )
+    return X.select(kept), notes
 
 
 def _check_misfits(path: object, X: Columns, misfits: Mapping[str, str]) -> None:
@@ -313,9 +330,8 @@ def read_labelled_rows(
         raise ValueError(
             f"{table.source} must have rows below its header; got none. Check the file."
         )
-    X, left_out = _without_keys(
-        read.columns.select(names), table, {*nominal, *options.types}, keep_id
-    )
+    X = read.columns.select(names).with_truths(set(names) - {*nominal, *options.types})
+    X, left_out = _without_keys(X, table, {*nominal, *options.types}, keep_id)
     learned: TableTask = ISOLATION
     present, y, remark = np.ones(len(X), dtype=bool), None, list[str]()
     if target is not None:
@@ -496,7 +512,8 @@ def read_model_rows(
     table = open_table(path, options)
     names, unused = _columns_of_fit(model, table, target, row_id)
     read = table.read(names, kinds_of_fit(model, names))
-    X = Columns(tuple(getattr(model, "feature_names_in_", names)), read.columns.values)
+    of_fit, truths = tuple(getattr(model, "feature_names_in_", names)), read.columns.truths
+    X = Columns(of_fit, read.columns.values, read.columns.dates, truths.intersection(of_fit))
     if len(X) == 0:
         raise ValueError(
             f"{table.source} must have at least one row to predict; got none. Add rows."
@@ -581,6 +598,8 @@ def _unseen_labels(model: Any, X: Columns) -> list[str]:
     """Notes on labels that fit has not seen, such as other spellings, which spoil predictions."""
     notes = []
     for feature, levels in model.fitted_forest_.encoding.nominal.items():
+        if levels.is_text:
+            continue
         seen, column = set(levels.labels), X.values[feature]
         strange = {label for label in column[~X.missing(feature)].tolist() if label not in seen}
         if strange:

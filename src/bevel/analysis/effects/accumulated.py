@@ -109,7 +109,7 @@ def accumulated_local_effects(
         analysed,
         "accumulated local effects",
         tuple(column.name for column in columns),
-        tuple(each.edges for each in bins),
+        tuple(column.shown(each.edges) for column, each in zip(columns, bins, strict=True)),
         values,
         errors,
         None,

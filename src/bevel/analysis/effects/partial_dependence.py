@@ -27,7 +27,8 @@ from bevel.analysis.analysed_forest import (
 from bevel.analysis.effects.result import Effect
 from bevel.data.encoding import Encoding
 from bevel.data.row_weights import read_weights
-from bevel.data.tables import Table, read_table
+from bevel.data.tables import Table, array_as_days, read_table
+from bevel.data.values import Kind, as_values, floored, shown_labels
 from bevel.errors import join_names, wrong_type, wrong_value
 from bevel.training.progress import Progress
 
@@ -66,12 +67,15 @@ class EffectColumn:
         Values of the rows: float64 with NaN for missing ones, or labels of a nominal feature.
     levels : ndarray of object or None
         Labels of a nominal feature, in the order of their codes; None for numbers.
+    kind : {"number", "day", "time", "truth"}
+        What the numbers stand for.
     """
 
     name: str
     feature: int
     values: Array
     levels: npt.NDArray[np.object_] | None
+    kind: Kind = "number"
 
     @property
     def is_nominal(self) -> bool:
@@ -82,6 +86,12 @@ class EffectColumn:
     def known(self) -> Floats:
         """Numbers that are not missing."""
         return np.asarray(self.values[~np.isnan(self.values)], np.float64)
+
+    def shown(self, grid: Array) -> Array:
+        """Values of the feature as people write them: dates as dates, truth as yes and no."""
+        if self.levels is None:
+            return as_values(self.kind, grid)
+        return shown_labels(grid, self.levels)
 
 
 def read_features(features: object, analysed: AnalysedForest, most: int = 2) -> list[int]:
@@ -125,7 +135,8 @@ def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> Effect
     if feature in nominal:
         return EffectColumn(name, feature, table.labels(feature), nominal[feature].labels)
     tile = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
-    return EffectColumn(name, feature, np.array(tile[:, 0], np.float64), None)
+    kind = analysed.fitted.encoding.kind(feature)
+    return EffectColumn(name, feature, np.array(tile[:, 0], np.float64), None, kind)
 
 
 def encode_column(encoding: Encoding, column: EffectColumn, values: Array) -> Float32s:
@@ -495,7 +506,7 @@ def _compute(
         analysed,
         "partial dependence",
         tuple(column.name for column in columns),
-        tuple(grid),
+        tuple(column.shown(axis) for column, axis in zip(columns, grid, strict=True)),
         laid_out(mean),
         errors,
         individual,
@@ -512,7 +523,7 @@ def finish(
     values: Floats,
     errors: StandardError | None,
     individual: Floats | None,
-    quantiles: tuple[Floats | None, ...],
+    quantiles: tuple[Array | None, ...],
     n_rows: int,
 ) -> Effect:
     """The result; arrays have the outputs last, except in regression."""
@@ -576,7 +587,7 @@ def _choose_grid(
     if column.levels is not None:
         return _chosen_levels(column, given)
     if given is not None:
-        grid = np.asarray(given, np.float64)
+        grid = _as_numbers(given, column)
         if grid.ndim != 1 or len(grid) == 0 or np.isnan(grid).any():
             required = "a sequence of numbers, none of them missing"
             raise wrong_value(f"values of {column.name}", required, given, "Leave it out.")
@@ -595,7 +606,19 @@ def _choose_grid(
             percentiles,
             "Widen them, or pass values=.",
         )
-    return np.linspace(low, high, resolution)
+    grid = np.linspace(low, high, resolution)
+    if column.kind in ("day", "time"):
+        step = 1.0 if column.kind == "day" else 0.1 * (high - low) / resolution
+        return np.unique([floored(each, step, up=False) for each in grid.tolist()])
+    return grid
+
+
+def _as_numbers(given: Any, column: EffectColumn) -> Floats:
+    """Values of a numeric feature that the user gives: numbers, or dates of a column of dates."""
+    values = np.asarray(given)
+    if column.kind in ("day", "time") and values.dtype.kind in "MOU":
+        return array_as_days(values.astype("datetime64[us]"))
+    return np.asarray(given, np.float64)
 
 
 def _chosen_levels(column: EffectColumn, given: Any) -> Array:
@@ -615,8 +638,8 @@ def _no_values(column: EffectColumn) -> ValueError:
     )
 
 
-def quantiles_of(column: EffectColumn) -> Floats | None:
-    """Deciles of the values, for the marks of a plot; None for labels."""
-    if column.is_nominal or len(column.known) == 0:
+def quantiles_of(column: EffectColumn) -> Array | None:
+    """Deciles of the values, for the marks of a plot; None for labels and truth values."""
+    if column.is_nominal or column.kind == "truth" or len(column.known) == 0:
         return None
-    return np.quantile(column.known, np.linspace(0.0, 1.0, 11))
+    return column.shown(np.quantile(column.known, np.linspace(0.0, 1.0, 11)))

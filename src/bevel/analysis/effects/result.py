@@ -12,6 +12,7 @@ from scipy import stats
 from bevel._types import Array, Floats
 from bevel.analysis.analysed_forest import PREDICTIONS, column_of_class, name_of_output
 from bevel.analysis.printing import PrintedResult, PrintedTable
+from bevel.data.values import value_text
 from bevel.errors import wrong_value
 from bevel.extras import import_optional
 from bevel.text.predictions import called
@@ -37,8 +38,8 @@ class Effect(PrintedResult):
     names : tuple of str
         Names of the one or two features, or of the direction.
     grid : tuple of ndarray
-        Values of each feature, in the user's units; labels of a nominal feature; multiples of a
-        direction.
+        Values of each feature, in the user's units: dates as datetime64, truth values as "no" and
+        "yes"; labels of a nominal feature; multiples of a direction.
     values : ndarray of shape (G,), (G, K), (G1, G2) or (G1, G2, K)
         The effect on the grid. Partial dependence: mean prediction. Accumulated local effects:
         difference from the mean prediction.
@@ -49,7 +50,7 @@ class Effect(PrintedResult):
     individual : ndarray of shape (n, ...) or None
         Predictions of each row on the grid; NaN for rows that no tree predicts.
     quantiles : tuple of ndarray or None
-        The 0 %, 10 %, ..., 100 % quantiles of each feature in X, where there are numbers.
+        The 0 %, 10 %, ..., 100 % quantiles of each feature in X, where there are numbers or dates.
     n_rows : int
         Number of rows of X.
     output_name : str
@@ -66,7 +67,7 @@ class Effect(PrintedResult):
     classes: npt.NDArray[Any] | None
     standard_error: Floats | None
     individual: Floats | None
-    quantiles: tuple[Floats | None, ...]
+    quantiles: tuple[Array | None, ...]
     n_rows: int
     output_name: str = PREDICTIONS
     n_below_zero: int = 0
@@ -152,7 +153,7 @@ class Effect(PrintedResult):
         rows = [
             (
                 ", ".join(
-                    _text(axis[place.ravel()[point]])
+                    value_text(axis[place.ravel()[point]])
                     for axis, place in zip(self.grid, mesh, strict=True)
                 ),
                 *(f"{column[point]:.4g}" for column in columns.values()),
@@ -170,7 +171,3 @@ class Effect(PrintedResult):
 
 def _of(kind: str, names: tuple[str, ...]) -> str:
     return names[0] if kind == "effect along" else f"of {' and '.join(names)}"
-
-
-def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals as nw
@@ -20,9 +20,16 @@ from bevel._types import Array, Bools
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.level_statistics import LevelMeans
 from bevel.data.tables import Columns, Table, is_missing
-from bevel.errors import join_names, wrong_value
+from bevel.data.values import Kind, day_text, label_words, term_name
+from bevel.errors import wrong_value
 from bevel.printable import printable
-from bevel.text.split_text import LevelSplitText, SplitText, ThresholdSplitText, written
+from bevel.text.split_text import (
+    Condition,
+    LevelSplitText,
+    SplitText,
+    ThresholdSplitText,
+    written,
+)
 from bevel.text.tree_rules import TreeRules
 from bevel.text.vocabulary import vocabulary_of
 
@@ -42,13 +49,29 @@ __all__ = [
 # Conversion between the user's table and columns in the user's units and labels.
 
 
-def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -> Columns:
-    """Numeric columns as float64 with NaN for missing, nominal ones as objects with None."""
-    values = [
-        _labels(table.labels(f)) if f in nominal else _numbers(table, f)
+def read_columns(
+    table: Table,
+    nominal: Collection[int],
+    names: Sequence[str],
+    texts: Collection[int] = frozenset(),
+) -> Columns:
+    """Numeric columns as float64 with NaN for missing, nominal ones as objects with None.
+
+    Those of free text, `texts`, are read as missing.
+    """
+    values: list[Array] = [
+        np.full(table.n_rows, None, dtype=object)
+        if f in texts
+        else _labels(table.labels(f))
+        if f in nominal
+        else _numbers(table, f)
         for f in range(table.n_features)
     ]
-    return Columns(tuple(names), tuple(values))
+    dates, truths = (
+        frozenset(names[feature] for feature in found if feature not in nominal)
+        for found in (table.dates(), table.truths())
+    )
+    return Columns(tuple(names), tuple(values), dates, truths)
 
 
 def missing_in(column: Array) -> Bools:
@@ -102,9 +125,6 @@ def _labels(column: Array) -> npt.NDArray[np.object_]:
 def _numbers(table: Table, feature: int) -> npt.NDArray[np.float64]:
     tile = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
     return tile[:, 0].astype(np.float64)
-
-
-MAX_LABELS = 6  # labels in a text
 
 
 @dataclass(frozen=True)
@@ -181,6 +201,8 @@ class NumberTest:
         Bounds; `low_included` and `high_included` tell whether they are allowed.
     missing : bool
         Whether a missing value satisfies the test of a single column.
+    kinds : tuple of str
+        What the numbers of each column stand for; empty if they are plain numbers.
     """
 
     terms: tuple[Term, ...]
@@ -191,6 +213,12 @@ class NumberTest:
     low_included: bool
     high_included: bool
     missing: bool
+    kinds: tuple[Kind, ...] = ()
+
+    @property
+    def kind(self) -> Kind:
+        """What the sum stands for: that of a single column for what its numbers do."""
+        return self.kinds[0] if len(self.kinds) == 1 else "number"
 
     @property
     def features(self) -> tuple[int, ...]:
@@ -216,28 +244,33 @@ class NumberTest:
         return np.asarray(np.where(np.isnan(total), self.missing, above & below), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
-        subject = _sum_text(self, names)
-        under = "≤" if self.high_included else "<"
-        if math.isinf(self.low):
-            wording = f"{subject} {under} {written(self.high)}"
-        elif math.isinf(self.high):
-            wording = f"{subject} {'≥' if self.low_included else '>'} {written(self.low)}"
-        else:
-            over = "≤" if self.low_included else "<"
-            wording = f"{written(self.low)} {over} {subject} {under} {written(self.high)}"
+        bounds = self.low, self.high, self.low_included, self.high_included
+        wording = str(Condition(_sum_text(self, names), *bounds, kind=self.kind))
         return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
         subject = _sum_sql(self, names)
-        parts = []
-        if not math.isinf(self.low):
-            parts.append(f"{subject} {'>=' if self.low_included else '>'} {self.low!r}")
+        parts, low = [], not math.isinf(self.low)
+        if low:
+            parts.append(f"{subject} {'>=' if self.low_included else '>'} {self._bound(self.low)}")
         if not math.isinf(self.high):
-            parts.append(f"{subject} {'<=' if self.high_included else '<'} {self.high!r}")
+            parts.append(
+                f"{subject} {'<=' if self.high_included else '<'} {self._bound(self.high)}"
+            )
         wording = " AND ".join(parts) or f"{subject} IS NOT NULL"
+        if (
+            self.kind == "truth"
+            and len(parts) == 1
+            and 0.0 < (self.low if low else self.high) < 1.0
+        ):
+            wording = f"{subject} = {int(low)}"
         if self.low == math.inf or self.high == -math.inf:
             wording = "1 = 0"  # the bound is beyond all numbers
         return f"({wording} OR {subject} IS NULL)" if self.missing else wording
+
+    def _bound(self, value: float) -> str:
+        """A bound as an SQL literal, of a single date as text in ISO 8601."""
+        return f"'{day_text(value)}'" if self.kind in ("day", "time") else repr(value)
 
 
 @dataclass(frozen=True)
@@ -252,12 +285,19 @@ class LabelTest:
         Labels of the user's table.
     missing : bool
         Whether a missing value satisfies the test.
+    words : tuple of str
+        The labels in words; empty if they are the labels as text.
     """
 
     feature: int
     labels: tuple[Any, ...]
     missing: bool
+    words: tuple[str, ...] = ()
     n_terms = 1
+
+    @property
+    def _plain(self) -> tuple[str, ...]:
+        return tuple(printable(str(label)) for label in self.labels)
 
     def holds(self, columns: Sequence[Array]) -> Bools:
         column = columns[self.feature]
@@ -266,8 +306,7 @@ class LabelTest:
         return np.asarray(np.where(missing_in(column), self.missing, found), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
-        labels = join_names([printable(str(label)) for label in self.labels], MAX_LABELS)
-        wording = f"{printable(names[self.feature])} in {{{labels}}}"
+        wording = str(Condition(printable(names[self.feature]), labels=self.words or self._plain))
         return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
@@ -305,10 +344,14 @@ def sql_value(value: Any) -> str:
 
 def _sum_text(test: NumberTest, names: Sequence[str]) -> str:
     text = ""
-    for term, weight in zip(test.terms, test.weights, strict=True):
+    for place, (term, weight) in enumerate(zip(test.terms, test.weights, strict=True)):
+        name = term.text(names)
+        if test.n_terms > 1 and test.kinds:
+            kind = test.kinds[place]
+            name = f"({term_name(name, kind)})" if kind == "truth" else term_name(name, kind)
         sign = (" − " if text else "−") if weight < 0 else (" + " if text else "")
         size = "" if abs(weight) == 1.0 else f"{written(abs(weight))}·"
-        text += f"{sign}{size}{term.text(names)}"
+        text += f"{sign}{size}{name}"
     return text
 
 
@@ -329,13 +372,15 @@ class WrittenSplits:
 
     def __init__(self, analysed: AnalysedForest) -> None:
         forest, terms = analysed.forest, analysed.forest.with_level_columns[1]
-        units = vocabulary_of(analysed.fitted).units
+        words = vocabulary_of(analysed.fitted).with_levels(terms)
+        units, self.kind_of = words.units, analysed.fitted.encoding.kind
         medians = np.asarray(forest.medians, dtype=np.float64)
         encoding = analysed.fitted.encoding
         self.levels = {
-            feature: tuple(levels.labels) for feature, levels in encoding.nominal.items()
+            feature: tuple(zip(label_words(levels.labels), levels.labels, strict=True))
+            for feature, levels in encoding.nominal.items()
         }
-        self.fills = [*(units.shift + units.span * medians), *np.zeros(len(terms))]
+        self.fills = units.shift + units.span * np.append(medians, np.zeros(len(terms)))
         self.terms: list[Term] = [Number(feature) for feature in range(forest.n_features)]
         for feature, means in encoding.means.items():
             self.terms[feature] = self._mean(feature, means)
@@ -343,14 +388,14 @@ class WrittenSplits:
 
     def _level(self, feature: int, level: int) -> LevelNumber:
         labels = self.levels[feature]
-        label = labels[level] if level < len(labels) else None
-        said = "missing" if label is None else printable(str(label))
+        said, label = labels[level] if level < len(labels) else ("missing", None)
         wording = f"({{}} is {said.replace('{', '{{').replace('}', '}}')})"
         return LevelNumber(feature, (label,), (1.0,), 0.0, wording)
 
     def _mean(self, feature: int, means: LevelMeans) -> LevelNumber:
-        labels, numbers = self.levels[feature], tuple(means.of_all.tolist())
-        labels = (*labels, None)[: len(numbers) - 1]
+        numbers = tuple(means.of_all.tolist())
+        known = (label for _, label in self.levels[feature])
+        labels = (*known, None)[: len(numbers) - 1]
         meaning = printable(means.meaning).replace("{", "{{").replace("}", "}}")
         return LevelNumber(feature, labels, numbers[:-1], numbers[-1], f"{meaning} in {{}}")
 
@@ -383,13 +428,14 @@ class WrittenSplits:
             split.at_least,
             not split.at_least,
             missing and len(features) == 1,
+            tuple(self.kind_of(feature) for feature in features),
         )
 
     def _labels(self, split: LevelSplitText, left: bool) -> LabelTest:
         wording = split.sides[0 if left else 1].labels or ()
-        known = self.levels[split.feature]
-        labels = tuple(label for label in known if printable(str(label)) in wording)
-        return LabelTest(split.feature, labels, len(wording) > len(labels))
+        known = [pair for pair in self.levels[split.feature] if pair[0] in wording]
+        words, labels = (tuple(pair[place] for pair in known) for place in (0, 1))
+        return LabelTest(split.feature, labels, len(wording) > len(labels), words)
 
 
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
@@ -404,10 +450,14 @@ def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
 def _both(one: RowTest, other: RowTest) -> RowTest:
     missing = one.missing and other.missing
     if isinstance(one, LabelTest) and isinstance(other, LabelTest):
-        labels = tuple(label for label in one.labels if label in other.labels)
-        return LabelTest(one.feature, labels, missing)
+        pairs = list(zip(one.words or one.labels, one.labels, strict=True))
+        both = [(word, label) for word, label in pairs if label in other.labels]
+        words, labels = (tuple(pair[place] for pair in both) for place in (0, 1))
+        return LabelTest(one.feature, labels, missing, words if one.words else ())
     assert isinstance(one, NumberTest)
     assert isinstance(other, NumberTest)
     low, low_out = max((one.low, not one.low_included), (other.low, not other.low_included))
     high, high_in = min((one.high, one.high_included), (other.high, other.high_included))
-    return NumberTest(one.terms, one.weights, one.fills, low, high, not low_out, high_in, missing)
+    return replace(
+        one, low=low, high=high, low_included=not low_out, high_included=high_in, missing=missing
+    )

@@ -412,8 +412,9 @@ def choose_rules(
     analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
 ) -> RuleSet:
     """Choose rules on rows that were read before."""
-    nominal = frozenset(analysed.fitted.encoding.nominal)
-    columns = read_columns(read_table(X), nominal, analysed.names)
+    encoding = analysed.fitted.encoding
+    nominal = frozenset(encoding.nominal)
+    columns = read_columns(read_table(X), nominal, analysed.names, encoding.texts)
     predicted = forest_predictions(analysed, X, rows)
     few = _too_few(analysed, options.max_terms)
     imitation = None

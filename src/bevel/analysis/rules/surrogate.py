@@ -195,8 +195,9 @@ def surrogate_tree(
             "surrogate_tree needs a model with one prediction for each row; got one of "
             f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
         )
-    nominal = frozenset(analysed.fitted.encoding.nominal)
-    columns = read_columns(read_table(X), nominal, analysed.names)
+    encoding = analysed.fitted.encoding
+    nominal = frozenset(encoding.nominal)
+    columns = read_columns(read_table(X), nominal, analysed.names, encoding.texts)
     maker = _Maker(analysed.task, nominal, max_depth, splits, digits, random_state)
     tests, right, prediction, share, unrounded = maker.make(columns, imitated)
     kept = np.asarray(prediction)

@@ -4,7 +4,7 @@ that a row passes on its way to a leaf; and one tree of a forest as an estimator
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,9 @@ import numpy.typing as npt
 
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.printing import data_frame
+from bevel.data.encoding import Encoding
 from bevel.data.tables import Table, is_missing, read_table
+from bevel.data.values import as_values, shown_labels, value_text
 from bevel.errors import wrong_value
 from bevel.estimators._base import keep_trees
 from bevel.forest.flat_forest import TreeView, with_level_values
@@ -292,9 +294,9 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     _check_length(way, chosen)
     splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
-    nominal = analysed.fitted.encoding.nominal
+    terms = analysed.forest.with_level_columns[1]
     given = (read_table(X), encoded, analysed.names, analysed.forest.medians)
-    row = _Row(*given, nominal, analysed.forest.with_level_columns[1])
+    row = _Row(*given, words.encoding, terms)
     predictions = words.predictions(chosen, way[-1:], way[-1:] + 1)
     return PathRules(
         chosen.index,
@@ -333,7 +335,7 @@ class _Row:
     encoded: npt.NDArray[np.float32]
     names: tuple[str, ...]
     medians: npt.NDArray[np.float32]
-    nominal: Collection[int]
+    encoding: Encoding
     terms: npt.NDArray[np.int64]
 
     def value(self, split: SplitText) -> str:
@@ -341,7 +343,7 @@ class _Row:
         if not isinstance(split, ThresholdSplitText):
             return self._label(split.feature)
         feature = int(split.features[0])
-        if split.single and feature not in self.nominal:
+        if split.single and feature not in self.encoding.nominal:
             return self._number(feature)
         filled = np.where(np.isnan(self.encoded), self.medians, self.encoded)
         value = float(split.values(with_level_values(filled, self.terms))[0])
@@ -357,15 +359,19 @@ class _Row:
         return tuple(
             f"{printable(self.names[feature])} = {read(feature)}"
             for feature in sorted(used)
-            for read in (self._label if feature in self.nominal else self._number,)
+            for read in (self._label if feature in self.encoding.nominal else self._number,)
         )
 
     def _label(self, feature: int) -> str:
-        label = self.table.labels(feature)[0]
+        column = self.table.labels(feature)
+        label = shown_labels(column, self.encoding.nominal[feature].labels)[0]
         return "missing" if is_missing(label) else printable(str(label))
 
     def _number(self, feature: int) -> str:
-        value = float(self.table.numbers(slice(0, 1), slice(feature, feature + 1))[0, 0])
+        number = self.table.numbers(slice(0, 1), slice(feature, feature + 1))[:, 0]
+        value = as_values(self.encoding.kind(feature), number)[0]
+        if not isinstance(value, float | np.floating):
+            return value_text(value)
         return "missing" if np.isnan(value) else written(float(f"{value:.7g}"))
 
 

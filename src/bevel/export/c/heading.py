@@ -257,18 +257,22 @@ def _interface(model: Model) -> Iterator[str]:
 
 def _features(model: Model) -> Iterator[str]:
     names, nominal = model.feature_names, model.encoding.nominal
-    n_features = model.fitted.forest.n_features
-    if names is None and not nominal and not model.encoding.dates:
+    n_features, encoding = model.fitted.forest.n_features, model.encoding
+    if names is None and not nominal and not (encoding.dates or encoding.truths):
         yield "0, without names" if n_features == 1 else f"0 to {n_features - 1}, without names"
         return
     for feature in range(n_features):
         words = [comment_text(names[feature])] if names is not None else []
-        if feature in nominal:
+        if feature in encoding.texts:
+            words.append("free text, which is left out: any number")
+        elif feature in nominal:
             function = "level_of_number" if is_numbered(nominal[feature]) else "level"
             levels = _count(nominal[feature].n_codes, "level")
             words.append(f"nominal, {levels}: {model.name}_{function}({feature}, label)")
-        if feature in model.encoding.dates:
+        if feature in encoding.dates:
             words.append("date, in days since 1970-01-01 00:00 UTC")
+        if feature in encoding.truths:
+            words.append("yes or no: 1 or 0")
         yield f"{feature}  {'  '.join(words) or 'numeric'}"
 
 
