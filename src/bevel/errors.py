@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Sequence
 
 __all__ = [
+    "LeakWarning",
     "ModelFileError",
     "NoOutOfBagError",
     "PrecisionWarning",
@@ -30,6 +31,10 @@ class PrecisionWarning(UserWarning):
 
 class RowNumberWarning(UserWarning):
     """A column counts the rows and the target is sorted along it, names the rows or is an index."""
+
+
+class LeakWarning(UserWarning):
+    """A column alone predicts the target, or rows occur more often than by chance."""
 
 
 class NoOutOfBagError(ValueError):

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from bevel._types import Floats, Ints64
 from bevel.data.level_statistics import N_FOLDS, folds
 from bevel.data.tables import Table, align, fill_masked, is_missing, read_table
-from bevel.errors import join_names, shorten, wrong_value
+from bevel.errors import join_names, shorten
 
 __all__ = ["NO_ORDER", "RowGroups", "RowOrder", "read_row_order"]
 
@@ -136,8 +136,9 @@ def _read_groups(groups: Any, n_rows: int) -> RowGroups | None:
     _check_present("groups", labels, "Give each such row a group of its own, or leave it out.")
     found = _number(labels)
     if n_rows > 1 and found is not None and found.n_groups == 1:
-        raise wrong_value(
-            "groups", "of two groups or more", f"{n_rows} rows of {shorten(labels[0])}", "Leave it out."
+        raise ValueError(
+            f"groups must be two or more; got {shorten(labels.tolist()[0])} in all {n_rows} rows. "
+            "Leave it out."
         )
     return found
 
@@ -159,11 +160,16 @@ def _read_times(time: Any, table: Table, names: Sequence[str] | None) -> Floats:
         values = _named_column(time, table, names)
     else:
         column = _column("time", time, table.n_rows, "its time")
-        values = _numbers(read_table(column[:, None]), 0, shorten(column[0]))
+        got = shorten(column.tolist()[0])
+        if column.dtype.kind in "USb":
+            raise _no_times(got)
+        values = _numbers(read_table(column[:, None]), 0, got)
     remedy = "Give each row a time, or leave such rows out."
     _check_present("time", values, remedy)
     if values.min() == values.max():
-        raise wrong_value("time", "of two times or more", "one time", "Leave it out.")
+        raise ValueError(
+            f"time must be two times or more; got one in all {table.n_rows} rows. Leave it out."
+        )
     return values
 
 
@@ -180,12 +186,16 @@ def _named_column(name: str, table: Table, names: Sequence[str] | None) -> Float
 
 def _numbers(table: Table, feature: int, got: str) -> Floats:
     if feature in table.nominal_by_dtype():
-        raise ValueError(
-            f"time must hold numbers, dates or times; got {got}. Convert text to dates first, for "
-            "example with pandas.to_datetime."
-        )
+        raise _no_times(got)
     column = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
     return np.asarray(column[:, 0], dtype=np.float64)
+
+
+def _no_times(got: str) -> ValueError:
+    return ValueError(
+        f"time must hold numbers, dates or times; got {got}. Convert text to dates first, for "
+        "example with pandas.to_datetime."
+    )
 
 
 def _column(name: str, values: Any, n_rows: int, of_row: str) -> npt.NDArray[Any]:

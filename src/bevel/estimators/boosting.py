@@ -16,6 +16,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
 from bevel.data.encoding import encode
+from bevel.data.leaks import warn_of_leaks
 from bevel.data.row_groups import RowOrder, read_row_order
 from bevel.data.row_weights import read_weights
 from bevel.data.scaling import automatic_scale
@@ -201,6 +202,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             table = select_rows(table, kept)
             X, target, order = table.native, target.rows(kept), order.rows(kept)
         dataset = self._dataset(table, target, before, n_threads, X_val is None, order)
+        if before is None:
+            grouped = order.groups is not None
+            about = (target.values, self._task().n_classes, target.weights)
+            warn_of_leaks(table, dataset.X, dataset.encoding.levels, *about, grouped=grouped)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(

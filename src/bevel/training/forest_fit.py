@@ -21,6 +21,7 @@ import numpy.typing as npt
 from bevel._types import Ints32, Ints64
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.encoding import Encoding
+from bevel.data.leaks import warn_of_leaks
 from bevel.data.row_groups import NO_ORDER, RowGroups, RowOrder
 from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
@@ -219,7 +220,14 @@ def prepare(
             level_target = level_target._replace(folds=order.folds(latest))
         dataset = learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
         n_labels = dataset.encoding.n_labels
-        warn_of_row_numbers(table, n_labels, target.values, target.n_classes)
+        about = (target.values, target.n_classes)
+        counting = warn_of_row_numbers(table, n_labels, *about)
+        warn_of_leaks(
+            *(table, dataset.X, dataset.encoding.levels, *about, target.weights),
+            passed_over=counting,
+            grouped=order.groups is not None,
+            stacklevel=5,
+        )
     options = resolve_options(values, members, shape_of(dataset), request.seed, groups)
     options = _constrained(options, request, table, dataset, target)
     drawn = options.bags(table.n_rows)
