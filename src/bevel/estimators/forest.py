@@ -165,12 +165,12 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             request, table, names, y, sample_weight, n_threads, before=before, order=order
         )
         self._describe_target(prepared.target.task)
-        plan, n_trees = self._plan_of(prepared), self.n_estimators
         if order.times is not None:
-            self._finish(fit_in_time(prepared, plan, n_trees, n_threads, self._progress))
+            how = (self.n_estimators, n_threads, self._progress)
+            self._finish(fit_in_time(prepared, self._plan_of, *how))
             return self
-        rows = RowsInMemory(prepared, plan, n_threads)
-        self._finish(fit_forest(rows, n_trees, self._progress))
+        rows = RowsInMemory(prepared, self._plan_of(prepared), n_threads)
+        self._finish(fit_forest(rows, self.n_estimators, self._progress))
         return self
 
     def _fit_over_blocks(

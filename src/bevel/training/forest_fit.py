@@ -57,6 +57,7 @@ from bevel.training.automatic import (
 from bevel.training.options import (
     TrainingOptions,
     check_directions,
+    count_draws,
     read_constraints,
     resolve_options,
 )
@@ -167,8 +168,10 @@ class PreparedFit:
 
     def on_all_rows(self) -> PreparedFit:
         """The fit without rows that are held out."""
-        options = replace(self.options, groups=None)
-        return replace(self, options=options, bags=options.bags(len(self.dataset.X)))
+        n_rows = len(self.dataset.X)
+        n_draws = count_draws(self.request.values, n_rows)
+        options = replace(self.options, groups=None, bag_size=n_draws)
+        return replace(self, options=options, bags=options.bags(n_rows))
 
     def plan(self) -> FamilyPlan | None:
         """Plan of the families that share the trees; None with a given projection."""
@@ -419,7 +422,7 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
 
 def fit_in_time(
     prepared: PreparedFit,
-    plan: TreePlan | None,
+    plan_of: Callable[[PreparedFit], TreePlan | None],
     n_trees: int,
     n_threads: int,
     progress_for: ProgressFor,
@@ -433,8 +436,9 @@ def fit_in_time(
     ----------
     prepared : PreparedFit
         Training rows, whose groups hold out the latest ones.
-    plan : TreePlan or None
-        Plan of the families or rotations that share the trees; None with a given projection.
+    plan_of : callable
+        ``plan_of(prepared)`` is the plan of the families or rotations that share the trees; None
+        with a given projection.
     n_trees : int
         Trees of the forest.
     n_threads : int
@@ -442,6 +446,7 @@ def fit_in_time(
     progress_for : callable
         As in `fit_forest`.
     """
+    plan = plan_of(prepared)
     judged, shares = None, TreeShares(np.zeros(n_trees, np.int32), np.arange(n_trees))
     if plan is not None or needs_out_of_bag(prepared, families=False):
         judged = fit_forest(RowsInMemory(prepared, plan, n_threads), n_trees, progress_for)
@@ -451,7 +456,8 @@ def fit_in_time(
         record = families or rotations
         of_tree = shares.of_tree if record is None else record.of_tree
         shares = TreeShares(of_tree, shares.missing, size, families, rotations)
-    rows = RowsInMemory(prepared.on_all_rows(), plan, n_threads)
+    whole = prepared.on_all_rows()
+    rows = RowsInMemory(whole, plan_of(whole), n_threads)
     progress = progress_for(range(n_trees), "growing trees on all rows")
     trees = rows.grow(shares.missing, shares.of_tree, shares.min_samples_split, progress)
     fitted = rows.with_targets(trees, shares)

@@ -35,6 +35,7 @@ __all__ = [
     "check_counts",
     "check_directions",
     "core_name",
+    "count_draws",
     "draw_seed",
     "draws_bags",
     "is_regression",
@@ -579,7 +580,7 @@ def resolve_options(
         max_leaf_nodes=int(leaves),
         min_impurity_decrease=float(values["min_impurity_decrease"]),
         split_pure_nodes=bool(values.get("split_pure_nodes", False)),
-        bag_size=_bag_size(values, shape.n_rows, groups) if values["bootstrap"] else 0,
+        bag_size=count_draws(values, shape.n_rows, groups),
         replace=bool(values["replace"]),
         balanced_subsample=bool(values["bootstrap"])
         and values.get("class_weight") == "balanced_subsample",
@@ -625,8 +626,10 @@ def _rows(count: float, n_rows: int) -> int:
     return int(count) if isinstance(count, numbers.Integral) else math.ceil(count * n_rows)
 
 
-def _bag_size(values: Mapping[str, Any], n_rows: int, groups: RowGroups | None) -> int:
-    """Draws of a bag, of rows or groups."""
+def count_draws(values: Mapping[str, Any], n_rows: int, groups: RowGroups | None = None) -> int:
+    """Draws of a bag, of rows or groups; 0 if there are no bags."""
+    if not values["bootstrap"]:
+        return 0
     size = values["max_samples"]
     n_rows = n_rows if groups is None else groups.n_groups
     if size is None:
