@@ -112,6 +112,13 @@ def test_time_judges_a_forest_of_the_earlier_rows_on_the_latest(kind):
     out_of_bag_curve(forest, X, y)  # raises unless the rows of these bags are in the leaves
 
 
+def test_families_are_judged_on_the_latest_rows_alone():
+    latest = np.asarray(TIME >= np.sort(TIME)[96])
+    forest = ObliqueForestClassifier(**FOREST, min_samples_split=2)
+    forest.fit(X, np.where(latest, 1 - Y, Y), time=TIME)
+    assert (forest.families_.errors > 0.8).all()
+
+
 def test_time_gives_the_predictions_of_a_forest_of_the_earlier_rows():
     """With a given projection the first forest is that of the bags of the earlier rows alone."""
     latest = np.asarray(TIME >= np.sort(TIME)[96])
