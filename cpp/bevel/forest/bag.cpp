@@ -49,7 +49,8 @@ std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tr
     if (multiplicity[row] > 0 && weights[row] > 0.0) return multiplicity;
   const auto& groups = options.bag_groups;
   for (size_t row = 0; row < n_rows; ++row)
-    multiplicity[row] = weights[row] > 0.0 && (groups.empty() || groups[row] < options.n_bag_groups);
+    multiplicity[row] =
+        weights[row] > 0.0 && (groups.empty() || groups[row] < options.n_bag_groups);
   return multiplicity;
 }
 

@@ -11,7 +11,9 @@ nothing they differ as those of any two rows do.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,9 +24,17 @@ from bevel._types import AnyFloats, Floats, Ints64
 from bevel.data.tables import Table
 from bevel.errors import LeakWarning, join_names
 
-__all__ = ["Copies", "find_leaks", "find_copies", "neighbour_differences", "warn_of_leaks"]
+__all__ = [
+    "Copies",
+    "find_copies",
+    "find_leaks",
+    "neighbour_differences",
+    "warn_of_leaks",
+    "without_leak_alarm",
+]
 
-MIN_ROWS = 200  # in smaller tables a single good column is nothing strange
+MIN_ROWS = 300  # in smaller tables a single good column is nothing strange
+MIN_COLUMNS = 4  # with fewer, that the others do not predict the target says little
 MIN_OTHERS = 30  # rows that are not of the largest class
 SCREENED = 1000  # rows that all columns are sorted along
 CONFIRMED = 20_000  # rows that suspected columns are sorted along
@@ -38,6 +48,19 @@ LEAST_SHARE, LEAST_COPIES, LEAST_EXCESS = 0.02, 10, 10.0
 ROOT = 3.0
 HASHED_COLUMNS = 64
 TILE = 2**22
+
+
+_watches = ContextVar("watches", default=True)
+
+
+@contextmanager
+def without_leak_alarm() -> Iterator[None]:
+    """Context of fits to tables that a user has not made, or has been warned of."""
+    token = _watches.set(False)
+    try:
+        yield
+    finally:
+        _watches.reset(token)
 
 
 def warn_of_leaks(
@@ -75,6 +98,8 @@ def warn_of_leaks(
     stacklevel : int, default=4
         Of the warning, as in `warnings.warn`.
     """
+    if not _watches.get():
+        return
     if weights is not None and not weights.all():
         kept = np.flatnonzero(weights)
         X, y = X[kept], y[kept]
@@ -114,7 +139,7 @@ def find_leaks(
         return []
     others = np.delete(differences, suspects)
     some = order[:CONFIRMED]
-    few = len(suspects) <= max(1, n_features // 4)
+    few = n_features >= MIN_COLUMNS and len(suspects) <= n_features // MIN_COLUMNS
     if few and others.min() >= LEAST_OF_OTHERS:
         again = _differences(X[:, suspects], levels[suspects], y, n_classes, some)
         return [int(feature) for feature in suspects[again <= most]]
@@ -122,9 +147,7 @@ def find_leaks(
     return [int(f) for f in suspects if _is_recoding(X[some, f], target, n_classes, levels[f])]
 
 
-def _is_recoding(
-    column: AnyFloats, y: npt.NDArray[Any], n_classes: int, n_levels: int
-) -> bool:
+def _is_recoding(column: AnyFloats, y: npt.NDArray[Any], n_classes: int, n_levels: int) -> bool:
     """Whether each value of a column stands for one target and each target for one value.
 
     Numbers have to ascend or descend with the target.
@@ -187,7 +210,7 @@ def neighbour_differences(
             return np.ones(X.shape[1])
         of_any = 1.0 - float((counts * (counts - 1.0)).sum()) / (n * (n - 1.0))
     else:
-        values, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)
+        _, inverse, counts = np.unique(y, return_inverse=True, return_counts=True)
         if n - counts.max() < MIN_OTHERS:
             return np.ones(X.shape[1])
         y = (np.cumsum(counts) - counts / 2.0)[inverse]

@@ -17,7 +17,15 @@ import numpy.typing as npt
 
 from bevel._types import AnyFloats, Array, Floats, Ints64
 
-__all__ = ["MOST_LEVELS", "N_FOLDS", "LevelMeans", "LevelTarget", "NumberedTable", "folds", "learn_means"]
+__all__ = [
+    "MOST_LEVELS",
+    "N_FOLDS",
+    "LevelMeans",
+    "LevelTarget",
+    "NumberedTable",
+    "folds",
+    "learn_means",
+]
 
 # Columns of more levels are read as means of the target.
 MOST_LEVELS = 100

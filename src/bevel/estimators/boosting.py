@@ -366,7 +366,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
-        level_target = self._task().level_target(target.values) if self.projection == "auto" else None
+        automatic = self.projection == "auto"
+        level_target = self._task().level_target(target.values) if automatic else None
         if level_target is not None:
             latest = order.latest(self._validation_share(refits=True))  # the larger share
             level_target = level_target._replace(folds=order.folds(latest))

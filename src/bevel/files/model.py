@@ -198,7 +198,7 @@ def _check_seed(random_state: object) -> None:
 def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
     """Header fields that describe how rows are read; arrays are put into sections."""
     arrays["medians"] = encoding.medians
-    fields = {
+    fields: dict[str, Any] = {
         "scaler": _encode_scaler(encoding.scaler, arrays),
         "nominal": [_encode_levels(f, each) for f, each in sorted(encoding.nominal.items())],
     }
@@ -227,7 +227,9 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
         levels[feature] = column.n_codes
     scaler = _decode_scaler(header.take("scaler", dict), sections, n_features)
     dates = _decode_dates(header.take_any("dates"), levels) if header.has("dates") else frozenset()
-    means = _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+    means = (
+        _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
+    )
     if means and header.has("row_folds"):
         n_rows = header.take_count("row_folds", 1, MAX_ROWS)
         row_folds = sections.take("row_folds", "|u1", n_rows)

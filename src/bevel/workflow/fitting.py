@@ -15,6 +15,7 @@ import numpy as np
 
 from bevel._types import Floats
 from bevel.analysis.results import OutOfBagCurve
+from bevel.data.leaks import without_leak_alarm
 from bevel.errors import LeakWarning, NoOutOfBagError, wrong_value
 from bevel.projections.families import TableShape
 from bevel.tables.options import Source
@@ -119,8 +120,7 @@ def cross_validate(
     for done, (train, test) in enumerate(folds, 1):
         weights = None if rows.weights is None else rows.weights[train]
         model = rows.task.make(settings, callback=_do_nothing)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore", LeakWarning)  # that of all rows is told
+        with without_leak_alarm():  # that of all rows is told
             model.fit(rows.X.rows(train), rows.y[train], weights)
         tests.append(test)
         predictions.append(rows.task.predict_fold(model, rows.X.rows(test), rows))

@@ -1,4 +1,4 @@
-"""`groups` and `time` of fit: routing, warm start, clusters, scanned tables, and what is held out."""
+"""`groups` and `time` of fit: routing, warm start, clusters, scanned tables, what is held out."""
 
 import re
 
@@ -101,7 +101,7 @@ def test_time_judges_a_forest_of_the_earlier_rows_on_the_latest(kind):
     y = _labels(kind)
     forest = kind(**FOREST, oob_score=True).fit(X, y, time=TIME)
     known = getattr(forest, kind._out_of_bag_name).reshape(120, -1)[:, 0]
-    latest = np.asarray(TIME >= np.sort(TIME)[96])
+    latest = np.asarray(np.sort(TIME)[96] <= TIME)
     assert np.array_equal(np.isfinite(known), latest)
     assert np.isfinite(forest.families_.errors).all()
     # The trees of the forest are grown on bags of all rows, shared out as the first forest says.
@@ -113,7 +113,7 @@ def test_time_judges_a_forest_of_the_earlier_rows_on_the_latest(kind):
 
 
 def test_families_are_judged_on_the_latest_rows_alone():
-    latest = np.asarray(TIME >= np.sort(TIME)[96])
+    latest = np.asarray(np.sort(TIME)[96] <= TIME)
     forest = ObliqueForestClassifier(**FOREST, min_samples_split=2)
     forest.fit(X, np.where(latest, 1 - Y, Y), time=TIME)
     assert (forest.families_.errors > 0.8).all()
@@ -121,7 +121,7 @@ def test_families_are_judged_on_the_latest_rows_alone():
 
 def test_time_gives_the_predictions_of_a_forest_of_the_earlier_rows():
     """With a given projection the first forest is that of the bags of the earlier rows alone."""
-    latest = np.asarray(TIME >= np.sort(TIME)[96])
+    latest = np.asarray(np.sort(TIME)[96] <= TIME)
     settings = FOREST | {"projection": "axis", "scale": None, "oob_score": True}
     forest = ObliqueForestRegressor(**settings)
     y = _labels(ObliqueForestRegressor)
@@ -185,14 +185,15 @@ def test_groups_of_every_class_are_held_out_where_there_are_enough():
 def test_a_class_in_one_group_stays_among_the_training_rows():
     codes = np.repeat(np.arange(10), 4).astype(np.uint32)
     target = BoostingTarget((codes == 3).astype(float), None, None)
-    found = []
+    found, refused = [], 0
     for seed in range(40):
         try:
-            found.append(hold_out_groups(RowGroups(codes, 10), target, True, 0.2, seed)[codes == 3])
-        except ValueError as error:
-            assert "others of every class" in str(error)
-    assert found
-    assert not np.any(found)
+            found.append(hold_out_groups(RowGroups(codes, 10), target, True, 0.2, seed))
+        except ValueError:
+            refused += 1
+    assert len(found) > 20
+    assert refused > 0
+    assert not np.any([validates[codes == 3] for validates in found])
 
 
 @pytest.mark.parametrize("estimator", [ObliqueBoostingClassifier, ObliqueBoostingRegressor])
@@ -247,7 +248,7 @@ def test_time_with_validation_rows_is_refused():
 
 
 def test_class_of_the_latest_rows_only_is_refused_by_boosting():
-    late = np.asarray(TIME >= np.sort(TIME)[118])
+    late = np.asarray(np.sort(TIME)[118] <= TIME)
     y = np.where(late, 2, Y)
     with pytest.raises(ValueError, match="others of every class"):
         ObliqueBoostingClassifier(early_stopping=True).fit(X, y, time=TIME)

@@ -101,7 +101,7 @@ def test_groups_of_one_row_each_change_no_bit(tmp_path):
 
 def test_max_samples_is_a_share_or_number_of_groups():
     X, y, group = _problem()
-    settings = dict(projection="axis", replace=False, random_state=0, n_jobs=1)
+    settings = {"projection": "axis", "replace": False, "random_state": 0, "n_jobs": 1}
     for max_samples in (0.2, 5):
         forest = ObliqueForestClassifier(3, max_samples=max_samples, **settings)
         bags = forest.fit(X, y, groups=group).fitted_forest_.provenance.bags

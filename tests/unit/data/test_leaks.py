@@ -1,5 +1,6 @@
 """Columns that give the target away, and copies of rows: found where they are, and nowhere else."""
 
+import itertools
 import warnings
 from collections import Counter
 
@@ -36,7 +37,7 @@ def test_neighbour_differences_are_the_naive_ones(n_classes, nominal, seed):
         return float(y[i] != y[j]) if n_classes else (ranks[i] - ranks[j]) ** 2
 
     order = sorted(range(n), key=lambda i: (np.isnan(x[i]), 0.0 if np.isnan(x[i]) else x[i]))
-    pairs = [(i, j) for i, j in zip(order[:-1], order[1:], strict=True)]
+    pairs = list(itertools.pairwise(order))
     if nominal:
         pairs = [(i, j) for i, j in pairs if x[i] == x[j]]
     any_two = np.mean([difference(i, j) for i in range(n) for j in range(n) if i != j])
@@ -189,9 +190,10 @@ def test_rows_without_weight_raise_no_alarm():
 
 
 def test_small_tables_and_single_columns_raise_no_alarm():
-    rng, X = _noise(199)
-    y = rng.integers(0, 2, 199)
+    rng, X = _noise(299)
+    y = rng.integers(0, 2, 299)
     X[:, 0] = y
     ObliqueForestClassifier(5, random_state=0, n_jobs=1).fit(X, y)
-    x = rng.normal(size=(400, 1))
-    ObliqueForestClassifier(5, random_state=0, n_jobs=1).fit(x, x[:, 0] > 0)
+    for width in (1, 2, 3):
+        few = rng.normal(size=(400, width))
+        ObliqueForestClassifier(5, random_state=0, n_jobs=1).fit(few, few[:, 0] > 0)

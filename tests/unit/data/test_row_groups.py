@@ -153,7 +153,9 @@ def test_means_of_levels_see_no_target_of_their_own_group():
         for y in (values, changed)
     )
     assert np.array_equal(before[group == 7], after[group == 7])
-    assert not np.array_equal(before[fold != fold[group == 7][0]], after[fold != fold[group == 7][0]])
+    assert not np.array_equal(
+        before[fold != fold[group == 7][0]], after[fold != fold[group == 7][0]]
+    )
 
 
 def test_means_of_grouped_training_rows_refuse_other_rows():

@@ -19,7 +19,6 @@ from bevel.extras import import_optional
 from bevel.forest.bags import Bags
 from bevel.forest.predictor import tree_predictions
 from bevel.forest.quantiles import LeafTargets, conditional_quantiles, keep_targets, read_levels
-from bevel.forest.training_rows import training_rows_of
 
 __all__ = [
     "RowQuantiles",

@@ -17,6 +17,7 @@ from bevel.analysis.importances.impurity import gini
 from bevel.analysis.importances.perturbation import permutation
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.signs import with_directions, with_effects
+from bevel.data.leaks import without_leak_alarm
 from bevel.data.tables import take_rows
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._base import copy_with
@@ -302,7 +303,8 @@ def _refit(analysed: AnalysedForest, X: Any, y: Any, rng: np.random.Generator) -
     if hasattr(analysed.estimator, "oob_score"):
         changed["oob_score"] = False
     forest = copy_with(analysed.estimator, **changed)
-    return read_forest(forest.fit(X, y), analysed.caller)
+    with without_leak_alarm():
+        return read_forest(forest.fit(X, y), analysed.caller)
 
 
 def _janitza(
