@@ -212,7 +212,9 @@ def prepare(
     """
     values, members = request.values, request.members
     latest = order.latest(LATEST_SHARE)
-    groups = order.groups if latest is None else RowGroups.earlier(latest)
+    groups = order.groups if values["bootstrap"] else None
+    if latest is not None:
+        groups = RowGroups.earlier(latest)
     target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
         dataset = encode_dataset(table, before.encoding, n_threads)

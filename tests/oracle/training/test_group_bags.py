@@ -1,5 +1,7 @@
 """Bags that draw groups, against naive bags made of the groups that were drawn."""
 
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -14,6 +16,7 @@ from bevel import (
 from bevel.analysis import (
     forest_weights,
     importance,
+    importance_test,
     out_of_bag_curve,
     predict_standard_error,
     proximity,
@@ -154,11 +157,52 @@ def test_analyses_of_a_forest_of_groups_draw_its_bags_again():
     np.testing.assert_allclose(errors.variance, naive, rtol=1e-9)
 
 
+def test_analyses_that_grow_forests_again_keep_the_groups_or_refuse():
+    X, y, group = _problem()
+    forest = ObliqueForestRegressor(20, projection="sparse", random_state=0, n_jobs=1)
+    forest.fit(X, y.astype(float), groups=group)
+    assert importance(forest, "corrected", X, y, random_state=0).values.shape == (4,)
+    with pytest.raises(ValueError, match="corrected needs|needs the 150 training rows of a forest"):
+        importance(forest, "corrected", X[:100], y[:100], random_state=0)
+    with pytest.raises(ValueError, match="got a forest of 25 groups, whose rows are not"):
+        importance_test(forest, X, y, random_state=0)
+
+
+@pytest.mark.parametrize("wrong", ["gap", "beyond", "size"])
+def test_damaged_groups_of_a_file_are_refused(tmp_path, wrong):
+    X, y, group = _problem()
+    forest = ObliqueForestClassifier(5, random_state=0, n_jobs=1).fit(X, y, groups=group)
+    bags = forest.fitted_forest_.provenance.bags
+    codes, n_groups = bags.groups.codes.copy(), bags.groups.n_groups
+    if wrong == "gap":
+        codes[codes == 3] = 4
+    elif wrong == "beyond":
+        codes[codes == 3] = 99
+    else:
+        codes = codes[:-1]
+    provenance = replace(
+        forest.fitted_forest_.provenance, bags=replace(bags, groups=RowGroups(codes, n_groups))
+    )
+    forest._fitted = replace(forest._fitted, provenance=provenance)
+    forest.save(tmp_path / "forest.bevel")
+    with pytest.raises(bevel.errors.ModelFileError):
+        bevel.load(tmp_path / "forest.bevel")
+
+
+def test_forest_without_bags_keeps_no_groups():
+    X, y, group = _problem()
+    forest = ObliqueForestClassifier(5, bootstrap=False, random_state=0, n_jobs=1)
+    forest.fit(X, y, groups=group)
+    assert forest.fitted_forest_.provenance.bags.groups is None
+
+
 def test_survival_forest_and_several_outputs_draw_groups():
     X, y, group = _problem()
     times = (1.0 + np.arange(len(y)) % 9, y == 1)
     survival = ObliqueSurvivalForest(20, oob_score=True, random_state=0, n_jobs=1)
     survival.fit(X, times, groups=group)
+    # Raises unless the rows of these bags, which the core has sorted by time, are in the leaves.
+    forest_weights(survival, X, times, X[:2])
     several = ObliqueForestClassifier(20, oob_score=True, random_state=0, n_jobs=1)
     several.fit(X, np.column_stack([y, 1 - y]), groups=group)
     for forest in (survival, several):

@@ -101,7 +101,7 @@ def corrected(
         oob_score=False,
     )
     with without_leak_alarm():
-        forest.fit(doubled, y, sample_weight)
+        forest.fit(doubled, y, sample_weight, **analysed.groups_of(len(rows)))
     values, spread = mean_and_spread(_differences(forest.forest_, n_features), n_features)
     return Importance(
         "corrected",
