@@ -97,14 +97,13 @@ class LevelMeans:
 
     def of_training_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
         """Numbers of all training rows, by the codes of their levels."""
-        if self.folds is None:
-            return self.of_others[folds(len(codes)), codes]
-        if len(codes) != len(self.folds):
+        fold = folds(len(codes)) if self.folds is None else self.folds
+        if len(codes) != len(fold):
             raise ValueError(
-                f"X must be the {len(self.folds)} training rows, whose groups are known by their "
+                f"X must be the {len(fold)} training rows, whose groups are known by their "
                 f"numbers; got {len(codes)} rows. Pass the X that the model was fitted on."
             )
-        return self.of_others[self.folds, codes]
+        return np.asarray(self.of_others[fold, codes])
 
 
 def learn_means(

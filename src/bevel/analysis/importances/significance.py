@@ -178,8 +178,8 @@ def importance_test(
     if bags is not None and bags.groups is not None:
         raise ValueError(
             "importance_test needs rows that are independent of each other; got a forest of "
-            f"{bags.groups.n_groups} groups, whose rows are not. Fit it on one row of each group, or "
-            "ask importance(forest, \"permutation\", X, y), which gives no p-values."
+            f"{bags.groups.n_groups} groups, whose rows are not. Fit it on one row of each group, "
+            'or ask importance(forest, "permutation", X, y), which gives no p-values.'
         )
     check_correction(correction)
     rng = np.random.default_rng(random_state)
