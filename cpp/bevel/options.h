@@ -62,6 +62,10 @@ struct Options {
   bool split_pure_nodes = false;  // at random, since there is nothing to compare
   int64_t bag_size = 0;           // draws per tree; 0: every row once
   bool replace = true;
+  // The group of each row, for bags that draw groups with all of their rows: bag_size groups of
+  // the n_bag_groups. Rows of group n_bag_groups are in no bag. Empty: each row is a group.
+  std::vector<uint32_t> bag_groups;
+  uint32_t n_bag_groups = 0;
   bool balanced_subsample = false;
   std::vector<std::shared_ptr<const Family>> families;  // that nodes draw their candidates from
   Constraints constraints;

@@ -114,6 +114,13 @@ void bind_options(nb::module_& m) {
       .def_rw("split_pure_nodes", &Options::split_pure_nodes)
       .def_rw("bag_size", &Options::bag_size)
       .def_rw("replace", &Options::replace)
+      .def(
+          "set_bag_groups",
+          [](Options& o, Vector<uint32_t> groups, uint32_t n_groups) {
+            o.bag_groups.assign(groups.data(), groups.data() + groups.shape(0));
+            o.n_bag_groups = n_groups;
+          },
+          nb::arg("groups").noconvert(), nb::arg("n_groups"))
       .def_rw("balanced_subsample", &Options::balanced_subsample)
       .def_prop_rw(
           "families",

@@ -85,6 +85,9 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
   require(t.n_classes <= 65535 || !t.output_classes.empty(), "[train] too many classes");
   require(!options.families.empty(), "[train] no family of projections");
   require(options.bag_size >= 0 && options.bag_size < (int64_t{1} << 31), "[train] bag_size");
+  require(options.bag_groups.empty() ||
+              (options.bag_groups.size() == data.n_rows && options.n_bag_groups > 0),
+          "[train] groups of rows");
   require(options.replace || options.bag_size <= static_cast<int64_t>(data.n_rows),
           "[train] bag_size above the number of rows without replacement");
   for (const auto& family : options.families) family->check(data, trees);

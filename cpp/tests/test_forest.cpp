@@ -43,6 +43,24 @@ TEST_CASE("a bag has as many draws as asked, without replacement no row twice") 
   CHECK(draw_bag(bag_of(0, true), 4, 0) == std::vector<int32_t>{1, 1, 1, 1});
 }
 
+TEST_CASE(
+    "a bag of groups has a row as often as its group was drawn, and no row that is held out") {
+  for (const int64_t size : {0, 2, 5}) {
+    Options groups = bag_of(size, true);
+    groups.bag_groups = {2, 0, 0, 1, 3, 2, 4, 0};
+    groups.n_bag_groups = 4;
+    const std::vector<int32_t> drawn = draw_bag(bag_of(size, true), 4, 7);
+    const std::vector<int32_t> bag = draw_bag(groups, 8, 7);
+    CHECK(bag == std::vector<int32_t>{drawn[2], drawn[0], drawn[0], drawn[1], drawn[3], drawn[2], 0,
+                                      drawn[0]});
+    CHECK(most_draws(groups, 8) >= std::accumulate(bag.begin(), bag.end(), int64_t{0}));
+    const std::vector<double> weights{0, 0, 0, 0, 1, 0, 1, 0};
+    const std::vector<int32_t> weighed = draw_bag(groups, 8, 7, weights.data());
+    CHECK(weighed[4] > 0);
+    CHECK_EQ(weighed[6], 0);
+  }
+}
+
 // Null: each of ten rows is among three with probability 0.3. 20000 trees; bounds are six standard
 // deviations (65 each).
 TEST_CASE("rows are equally likely to be drawn without replacement") {

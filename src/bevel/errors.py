@@ -10,6 +10,7 @@ import difflib
 from collections.abc import Sequence
 
 __all__ = [
+    "LeakWarning",
     "ModelFileError",
     "NoOutOfBagError",
     "PrecisionWarning",
@@ -35,6 +36,10 @@ class RowNumberWarning(UserWarning):
 
 class TextColumnWarning(UserWarning):
     """A column holds free text, which the model leaves out."""
+
+
+class LeakWarning(UserWarning):
+    """A column alone predicts the target, or rows occur more often than by chance."""
 
 
 class NoOutOfBagError(ValueError):

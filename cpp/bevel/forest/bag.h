@@ -10,7 +10,11 @@ namespace bevel {
 
 // Multiplicity of every row; all ones when options.bag_size is 0. If few rows have a weight, a
 // bag may hold none of them: then it has all rows of positive weight once. Null weights are all 1.
+// With options.bag_groups groups are drawn, and a row is drawn as often as its group.
 std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree,
                               const double* weights = nullptr);
+
+// Upper bound of the draws of rows in a bag.
+int64_t most_draws(const Options& options, size_t n_rows);
 
 }  // namespace bevel

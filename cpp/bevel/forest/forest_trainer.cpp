@@ -47,8 +47,7 @@ Weighting inspect_weights(const TrainingSet& training, const Options& options) {
     w.whole &= x == std::floor(x) && x <= 255.0;
   }
   // Sums of whole weights are stored in 32 bits.
-  const auto draws = static_cast<double>(
-      options.bag_size ? options.bag_size : static_cast<int64_t>(training.data.n_rows));
+  const auto draws = static_cast<double>(most_draws(options, training.data.n_rows));
   w.whole &= draws * w.largest < 2147483648.0;
   return w;
 }
@@ -193,9 +192,7 @@ class Trainer {
   }
 
  private:
-  int64_t n_draws() const {
-    return options_.bag_size ? options_.bag_size : static_cast<int64_t>(data_.n_rows);
-  }
+  int64_t n_draws() const { return most_draws(options_, data_.n_rows); }
 
   // Sets grids on which sums are whole numbers, common to all trees.
   void set_scales() {

@@ -266,6 +266,18 @@ class AnalysedForest:
         except ValueError:  # other rows, or bags that cannot be drawn again
             return None
 
+    def groups_of(self, n_rows: int) -> dict[str, Any]:
+        """Argument of `fit` that draws the groups of the training rows again, if there are any."""
+        bags = self.fitted.provenance.bags
+        if bags is None or bags.groups is None:
+            return {}
+        if n_rows != bags.n_rows:
+            raise ValueError(
+                f"{self.caller} needs the {bags.n_rows} training rows of a forest of groups; got "
+                f"{n_rows} rows, whose groups are not known. Pass the X and y of the fit."
+            )
+        return {"groups": bags.groups.codes}
+
     def leaves_rows_out(self) -> bool:
         """Whether each tree has rows it has not seen."""
         try:

@@ -13,6 +13,7 @@ from sklearn.base import clone
 from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
 from bevel.analysis.importances.projection import draw_rotation_axes, rotation
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
+from bevel.data.leaks import without_leak_alarm
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators.forest import ObliqueForest
 from bevel.forest.bags import Bags
@@ -80,7 +81,8 @@ def refit_best_rotations(
     refit.projection = Custom(_axes_of(analysed, views))
     if refit.n_projections == "auto":
         refit.n_projections = _draws(analysed, n_rotations, refit.projection)
-    return refit.fit(X, y, sample_weight=sample_weight)
+    with without_leak_alarm():
+        return refit.fit(X, y, sample_weight, **analysed.groups_of(len(y)))
 
 
 def _multirotation(analysed: AnalysedForest) -> MultiRotation:

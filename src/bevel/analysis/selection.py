@@ -22,6 +22,7 @@ from bevel.analysis.importances.perturbation import permutation
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.analysis.rules.conditions import read_columns
 from bevel.data.encoding import choose_nominal
+from bevel.data.leaks import without_leak_alarm
 from bevel.data.tables import Columns, SparseTable, Table, is_missing, read_table
 from bevel.data.target import read_labels
 from bevel.data.text_columns import find_texts
@@ -183,7 +184,8 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             random_state=int(rng.integers(2**31)),
             warm_start=False,
         )
-        analysed = read_forest(forest.fit(table, y), "AllRelevantSelector")
+        with without_leak_alarm():
+            analysed = read_forest(forest.fit(table, y), "AllRelevantSelector")
         if self.importance == "gini":
             return gini(analysed).values
         found = permutation(analysed, table, y, error_of="tree", n_repeats=1, random_state=rng)

@@ -163,7 +163,15 @@ class DaskForest(ObliqueForest):
         return find_client(self.client)
 
     @whole_or_not_at_all
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: None = None,
+        time: None = None,
+    ) -> Self:
         """Grow the forest on the workers.
 
         Rows are used in the order of the partitions. The forest is that of a local fit of
@@ -177,6 +185,8 @@ class DaskForest(ObliqueForest):
             Targets; partitions need not be those of X.
         sample_weight : dask array or series of shape (n_rows,), default=None
             Weights of the rows, as in the local estimator.
+        groups, time : None
+            Not supported on a cluster.
 
         Returns
         -------
@@ -184,6 +194,10 @@ class DaskForest(ObliqueForest):
             The fitted estimator.
         """
         check_cluster_parameters(self.mode, self.warm_start)
+        for name, given in (("groups", groups), ("time", time)):
+            if given is not None:
+                remedy = "Leave it out, or fit the local estimator."
+                raise wrong_value(name, "None on a cluster", given, remedy)
         values, members = self._checked_parameters()
         client = self.client_
         sent = FitRequest({**values, **NOT_SENT}, members, self._target_kind, 0)

@@ -18,7 +18,15 @@ import numpy.typing as npt
 from bevel._types import AnyFloats, Array, Floats, Ints64
 from bevel.data.tables import Table
 
-__all__ = ["MOST_LEVELS", "N_FOLDS", "LevelMeans", "LevelTarget", "NumberedTable", "learn_means"]
+__all__ = [
+    "MOST_LEVELS",
+    "N_FOLDS",
+    "LevelMeans",
+    "LevelTarget",
+    "NumberedTable",
+    "folds",
+    "learn_means",
+]
 
 # Columns of more levels are read as means of the target.
 MOST_LEVELS = 100
@@ -38,11 +46,14 @@ class LevelTarget(NamedTuple):
         What a mean of them is, as in "mean target" or "share of yes".
     n_classes : int, default=0
         Number of classes, if there are three or more; else 0.
+    folds : ndarray of uint8 or None, default=None
+        Fold of each training row; None: by its number.
     """
 
     values: Floats
     meaning: str
     n_classes: int = 0
+    folds: npt.NDArray[np.uint8] | None = None
 
     def columns(self) -> Floats:
         """The numbers as a column, or one of 0 and 1 for each of several classes."""
@@ -78,11 +89,14 @@ class LevelMeans:
         For each fold, the means over the training rows of the other folds.
     meaning : str
         What the means are; see `LevelTarget`.
+    folds : ndarray of uint8 or None, default=None
+        Fold of each training row; None: by its number.
     """
 
     of_all: Floats
     of_others: Floats
     meaning: str
+    folds: npt.NDArray[np.uint8] | None = None
 
     def of_new_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
         """Numbers of rows that are not training rows, by the codes of their levels."""
@@ -90,7 +104,13 @@ class LevelMeans:
 
     def of_training_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
         """Numbers of all training rows, by the codes of their levels."""
-        return np.asarray(self.of_others[folds(len(codes)), codes])
+        fold = folds(len(codes)) if self.folds is None else self.folds
+        if len(codes) != len(fold):
+            raise ValueError(
+                f"X must be the {len(fold)} training rows, whose groups are known by their "
+                f"numbers; got {len(codes)} rows. Pass the X that the model was fitted on."
+            )
+        return np.asarray(self.of_others[fold, codes])
 
 
 def learn_means(
@@ -113,22 +133,24 @@ def learn_means(
         Weights of the rows; None if all are one.
     """
     weights = np.ones(len(codes)) if weights is None else weights / weights[weights > 0].mean()
-    fold, values = folds(len(codes)), target.numbers(codes, n_levels, weights)
+    fold = folds(len(codes)) if target.folds is None else target.folds
+    values = target.numbers(codes, n_levels, weights)
     counts = [
         _Counts.of(codes[fold == k], n_levels, values[fold == k], weights[fold == k])
         for k in range(N_FOLDS)
     ]
     others = [_Counts.sum([c for j, c in enumerate(counts) if j != k]) for k in range(N_FOLDS)]
     of_others = np.array([each.shrunken_means() for each in others])
-    return LevelMeans(_Counts.sum(counts).shrunken_means(), of_others, target.meaning)
+    of_all = _Counts.sum(counts).shrunken_means()
+    return LevelMeans(of_all, of_others, target.meaning, target.folds)
 
 
-def folds(n_rows: int) -> Ints64:
+def folds(n_rows: int, n_folds: int = N_FOLDS) -> Ints64:
     """Fold of each training row: its number, mixed, so that no order of the rows matters."""
     x = np.arange(1, n_rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
-    return ((x ^ (x >> np.uint64(31))) % np.uint64(N_FOLDS)).astype(np.int64)
+    return ((x ^ (x >> np.uint64(31))) % np.uint64(n_folds)).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)

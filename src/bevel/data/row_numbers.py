@@ -72,10 +72,10 @@ def warn_of_index(table: Table) -> None:
 
 def warn_of_row_numbers(
     table: Table, nominal: npt.NDArray[np.int32], y: npt.NDArray[Any], n_classes: int
-) -> None:
-    """Warn of columns that `find_row_numbers` finds, unless there is no other column."""
+) -> list[int]:
+    """Warn of columns that `find_row_numbers` finds, unless there is no other, and return them."""
     if table.n_features < 2:
-        return
+        return []
     outputs = [y] if y.ndim == 1 else list(y.T)
     found: list[int] = []
     for output in outputs:
@@ -87,6 +87,7 @@ def warn_of_row_numbers(
         "rows, which says nothing about other rows. Drop the column if it is a row number or an "
         "id.",
     )
+    return found
 
 
 def _warn(table: Table, features: Sequence[int], what: str) -> None:

@@ -202,13 +202,19 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
         return tags
 
 
-def refuse_arrays(y: Any, weight: Any) -> None:
-    """Raise if targets or weights are given in addition to a scanned table."""
+def refuse_arrays(y: Any, weight: Any, groups: Any = None, time: Any = None) -> None:
+    """Raise if targets, weights, groups or times are given in addition to a scanned table."""
     for name, value in (("y", y), ("sample_weight", weight)):
         if value is not None:
             raise ValueError(
                 f"{name} must be None with a scanned table, which has its own; got "
                 f"{shorten(value)}. Pass it to scan, as target= or weight=."
+            )
+    for name, value in (("groups", groups), ("time", time)):
+        if value is not None:
+            raise ValueError(
+                f"{name} must be None with a scanned table, whose rows are drawn one by one; got "
+                f"{shorten(value)}. Leave it out, or fit rows that are in memory."
             )
 
 

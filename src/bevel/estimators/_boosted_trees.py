@@ -13,6 +13,7 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
+from bevel.data.row_groups import RowGroups
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records import BoostingRecord
@@ -32,10 +33,12 @@ __all__ = [
     "BoostingWork",
     "ColumnNames",
     "append_rows",
+    "check_classes_stay",
     "check_rows",
     "check_validation",
     "hold_out",
     "hold_out_by_number",
+    "hold_out_groups",
     "validation_rows",
 ]
 
@@ -195,6 +198,49 @@ def hold_out(
     return validates
 
 
+def hold_out_groups(
+    groups: RowGroups, target: BoostingTarget, by_class: bool, fraction: float, seed: int
+) -> npt.NDArray[np.bool_]:
+    """Choose groups whose rows validate, by the most frequent class of each where that is possible.
+
+    Parameters
+    ----------
+    groups : RowGroups
+        Groups of the training rows.
+    target, by_class, seed
+        As in `hold_out`.
+    fraction : float
+        Share of the groups to hold out.
+    """
+    codes, values = groups.codes, target.values
+    chosen = np.zeros(groups.n_groups)
+    if by_class:
+        n_classes = int(values.max()) + 1
+        cells = codes.astype(np.intp) * n_classes + values.astype(np.intp)
+        counts = np.bincount(cells, minlength=groups.n_groups * n_classes)
+        chosen = counts.reshape(groups.n_groups, n_classes).argmax(axis=1).astype(np.float64)
+    of_groups = BoostingTarget(chosen, None, None)
+    try:
+        held_out = hold_out(of_groups, by_class, fraction, seed)
+    except ValueError:  # such as a class with a single group
+        held_out = hold_out(of_groups, False, fraction, seed)
+    return check_classes_stay(held_out[codes], target, by_class, fraction)
+
+
+def check_classes_stay(
+    validates: npt.NDArray[np.bool_], target: BoostingTarget, by_class: bool, fraction: float
+) -> npt.NDArray[np.bool_]:
+    """Return rows to hold out; raises without any, or unless others are of every class."""
+    classes = target.values if by_class else np.zeros(len(target.values))
+    missing = len(np.unique(classes)) - len(np.unique(classes[~validates]))
+    if missing or not validates.any():
+        raise ValueError(
+            "early_stopping needs rows to hold out, and others of every class; got "
+            f"{len(classes)} rows and validation_fraction={fraction}. Set early_stopping=False."
+        )
+    return validates
+
+
 def hold_out_by_number(
     target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
@@ -218,14 +264,7 @@ def hold_out_by_number(
         rows = np.arange(first, min(first + 2**20, n_rows), dtype=np.int64)
         hashes = hash_rows((rows.astype(np.uint64) ^ key).astype(np.int64))
         validates[rows] = hashes < np.uint64(fraction * 2.0**64)
-    classes = target.values if by_class else np.zeros(n_rows)
-    missing = len(np.unique(classes)) - len(np.unique(classes[~validates]))
-    if missing or not validates.any():
-        raise ValueError(
-            f"early_stopping needs rows to hold out, and others of every class; got {n_rows} rows "
-            f"and validation_fraction={fraction}. Set early_stopping=False."
-        )
-    return validates
+    return check_classes_stay(validates, target, by_class, fraction)
 
 
 def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | None:

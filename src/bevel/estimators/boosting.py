@@ -16,6 +16,8 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
 from bevel.data.encoding import encode
+from bevel.data.leaks import warn_of_leaks
+from bevel.data.row_groups import RowOrder, read_row_order
 from bevel.data.row_weights import read_weights
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table, select_rows
@@ -42,10 +44,12 @@ from bevel.estimators._boosted_trees import (
     _record,
     _unless_interrupted,
     append_rows,
+    check_classes_stay,
     check_rows,
     check_validation,
     hold_out,
     hold_out_by_number,
+    hold_out_groups,
     validation_rows,
 )
 from bevel.estimators.registry import savable
@@ -139,6 +143,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        groups: Any = None,
+        time: Any = None,
     ) -> Self:
         """Grow the trees.
 
@@ -163,6 +169,14 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             Targets of the validation rows.
         sample_weight_val : array-like of shape (n_validation,), default=None
             Weights of the validation rows.
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together, such as the patient of each measurement; new rows
+            are of other groups. Rows are held out by group: `validation_fraction` is a share of
+            groups.
+        time : array-like of shape (n_rows,), or str, default=None
+            Times of the rows, as numbers or dates, or the name of the column of X that has them;
+            new rows are later. Where rows are held out, these are the latest ones. Not with
+            `groups` or `X_val`.
 
         Returns
         -------
@@ -170,20 +184,28 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         if isinstance(X, ScannedTable):
-            refuse_arrays(y, sample_weight)
+            refuse_arrays(y, sample_weight, groups, time)
             self._check_scanned(X_val, y_val, sample_weight_val)
             self._fit_scanned(X)
             return self
         self._check_parameters(X_val, y_val, sample_weight_val)
+        if X_val is not None and time is not None:
+            remedy = "Leave one of them out."
+            raise wrong_value("time", "None with X_val, whose rows validate", time, remedy)
         n_threads = count_threads(self.n_jobs)
         before = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
         table = self._read(X, y, reset=before is None)
+        order = read_row_order(groups, time, table, self._names_of_columns())
         target = self._read_target(y, sample_weight, table.n_rows)
         if target.weights is not None and not target.weights.all():
             kept = np.flatnonzero(target.weights)
             table = select_rows(table, kept)
-            X, target = table.native, target.rows(kept)
-        dataset = self._dataset(table, target, before, n_threads, may_view=X_val is None)
+            X, target, order = table.native, target.rows(kept), order.rows(kept)
+        dataset = self._dataset(table, target, before, n_threads, X_val is None, order)
+        if before is None:
+            grouped = order.groups is not None
+            about = (target.values, self._task().n_classes, target.weights)
+            warn_of_leaks(table, dataset.X, dataset.encoding.levels, *about, grouped=grouped)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(
@@ -191,7 +213,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             )
             refits = False
         else:
-            target, refits = self._hold_out(target, seed, hold_out)
+            target, refits = self._hold_out(target, seed, partial(_hold_out_in, order))
         scorer = self._scorer(X, X_val, target)
         self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
         return self
@@ -335,6 +357,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         before: FittedForest | None,
         n_threads: int,
         may_view: bool,
+        order: RowOrder,
     ) -> Dataset:
         combines_levels = self._members() is None
         if before is not None:
@@ -345,6 +368,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             if viewed is not None:
                 return viewed
         level_target = self._task().level_target(target.values) if combines_levels else None
+        if level_target is not None:
+            latest = order.latest(self._validation_share(refits=True))  # the larger share
+            level_target = level_target._replace(folds=order.folds(latest))
         nominal, weights = self.categorical_features, target.weights
         return learn_dataset(
             table, nominal, scale, n_threads, weights, level_target, combines_levels
@@ -583,9 +609,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             return target, False
         automatic_refit = automatic and is_small and may_refit
         refits = automatic_refit if self.refit == "auto" else bool(self.refit)
-        share = self.validation_fraction
-        if share == "auto":
-            share = choose_validation_fraction(refits)
+        share = self._validation_share(refits)
         try:
             validates = choose(target, self._defaults.by_class, share, seed)
         except ValueError:
@@ -593,6 +617,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
                 raise
             return target, False  # such as a class with a single row
         return replace(target, validates=validates), refits
+
+    def _validation_share(self, refits: bool) -> float:
+        """Share of the rows that are held out."""
+        share = self.validation_fraction
+        return choose_validation_fraction(refits) if share == "auto" else float(share)
 
     def _may_refit(self, target: BoostingTarget, n_rows: int) -> bool:
         """Whether "auto" may find the number of iterations on held-out rows of a small table."""
@@ -692,6 +721,18 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             rate = self._defaults.refit_rate
         n_iter = round(REFIT_FACTOR * self.n_iter_ * options.learning_rate / rate)
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
+
+
+def _hold_out_in(
+    order: RowOrder, target: BoostingTarget, by_class: bool, fraction: float, seed: int
+) -> npt.NDArray[np.bool_]:
+    """Choose the rows that validate: the latest ones, or by group, or any."""
+    latest = order.latest(fraction)
+    if latest is not None:
+        return check_classes_stay(latest, target, by_class, fraction)
+    if order.groups is not None:
+        return hold_out_groups(order.groups, target, by_class, fraction, seed)
+    return hold_out(target, by_class, fraction, seed)
 
 
 @savable

@@ -135,7 +135,15 @@ class ObliqueSurvivalForest(ObliqueForest):
         self.verbose = verbose
         self.callback = callback
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self,
+        X: Any,
+        y: Any = None,
+        sample_weight: Any = None,
+        *,
+        groups: Any = None,
+        time: Any = None,
+    ) -> Self:
         """Grow the forest.
 
         Parameters
@@ -153,6 +161,12 @@ class ObliqueSurvivalForest(ObliqueForest):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; whole numbers count a row as often. None weighs all
             rows equally.
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together, such as the family of each patient, which bags draw
+            together; see `ObliqueForestClassifier.fit`.
+        time : array-like of shape (n_rows,), or str, default=None
+            When each row was recorded, such as the date of admission, not the survival time; see
+            `ObliqueForestClassifier.fit`.
 
         Returns
         -------
@@ -164,7 +178,7 @@ class ObliqueSurvivalForest(ObliqueForest):
                 "X must be a table in memory for a survival forest, which needs the rows in the "
                 "order of their times; got a scanned table. Read the table into memory."
             )
-        return super().fit(X, y, sample_weight)
+        return super().fit(X, y, sample_weight, groups=groups, time=time)
 
     def predict(self, X: Any) -> Floats:
         """Risk of each row: the number of events to be expected if all rows were like it.

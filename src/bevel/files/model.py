@@ -11,7 +11,7 @@ import numbers
 import os
 import warnings
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import numpy.typing as npt
 from bevel._types import Arrays
 from bevel.data.encoding import COLUMN_LISTS, MAX_LEVELS, MAX_READ, Encoding, Levels
 from bevel.data.level_statistics import N_FOLDS, LevelMeans
+from bevel.data.row_groups import RowGroups
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
 from bevel.files.atomic import write_whole
@@ -211,6 +212,10 @@ def encode_table(encoding: Encoding, arrays: Arrays) -> dict[str, Any]:
         fields["means"] = [{"feature": f, "meaning": each.meaning} for f, each in kept]
         tables = [np.vstack((each.of_all, each.of_others)).ravel() for _, each in kept]
         arrays["means"] = np.concatenate(tables)
+        row_folds = kept[0][1].folds
+        if row_folds is not None:
+            arrays["row_folds"] = row_folds
+            fields["row_folds"] = len(row_folds)
     return fields
 
 
@@ -232,6 +237,12 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
     means = (
         _decode_means(header.take("means", list), levels, sections) if header.has("means") else {}
     )
+    if means and header.has("row_folds"):
+        n_rows = header.take_count("row_folds", 1, MAX_ROWS)
+        row_folds = sections.take("row_folds", "|u1", n_rows)
+        if row_folds.max() >= N_FOLDS:
+            raise damaged("Folds of rows", f"from 0 to {N_FOLDS - 1}", "others")
+        means = {f: replace(each, folds=row_folds) for f, each in means.items()}
     levels[list(means)] = 0
     levels.flags.writeable = False
     return Encoding(scaler, nominal, levels, medians, means=means, **lists)
@@ -448,6 +459,7 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
         **encode_table(fitted.encoding, arrays),
         "seed": None if known.seed is None else int(known.seed),
         "bags": _encode_bags(known.bags),
+        **_encode_groups(known.bags, arrays),
         "oob_score": None if stored.oob_score is None else encode_scalar(float(stored.oob_score)),
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
@@ -461,6 +473,14 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
 
 def _encode_bags(bags: Bags | None) -> list[int | bool] | None:
     return None if bags is None else [int(bags.n_rows), int(bags.size), bool(bags.replace)]
+
+
+def _encode_groups(bags: Bags | None, arrays: Arrays) -> dict[str, int]:
+    """The groups that bags draw, if they do not draw rows."""
+    if bags is None or bags.groups is None:
+        return {}
+    arrays["bag_groups"] = bags.groups.codes
+    return {"bag_groups": bags.groups.n_groups}
 
 
 def read_model(
@@ -491,6 +511,8 @@ def read_model(
     task = decode_task(header, sections, kind.tasks)
     seed = header.take_count_or_null("seed", most=2**64 - 1)
     bags = _decode_bags(header.take_any("bags"), seed)
+    if header.has("bag_groups"):
+        bags = _with_groups(bags, header.take_count("bag_groups", 1, MAX_ROWS), sections)
     score = decode_scalar(header.take_any("oob_score"))
     encoding = decode_table(header, sections, n_features)
     columns = decode_trees(header, sections)
@@ -561,6 +583,16 @@ def _decode_bags(value: object, seed: int | None) -> Bags | None:
     if seed is None:
         raise damaged("header.bags", "null without a seed", bags)
     return Bags(n_rows, n_draws, replace, seed)
+
+
+def _with_groups(bags: Bags | None, n_groups: int, sections: Sections) -> Bags:
+    """Bags that draw the groups of a section."""
+    if bags is None or bags.size > n_groups:
+        raise damaged("header.bag_groups", "the groups that bags draw", n_groups)
+    codes = sections.take("bag_groups", "<u4", bags.n_rows)
+    if len(np.unique(codes)) != n_groups or codes.max() >= n_groups:
+        raise damaged("Groups of rows", f"numbered from 0 to {n_groups - 1}", "others")
+    return replace(bags, groups=RowGroups(codes, n_groups))
 
 
 def save(stored: StoredEstimator, kind: StorableKind, path: str | os.PathLike[str]) -> None:

@@ -109,6 +109,7 @@ class MicroForests:
         self._n_trees, self._first_kind = n_trees, first_kind
         self._dataset, self._target = dataset, target
         self._options = bags.native_options()
+        self._counted = _counted(bags, target)
         self._hard, self._n_threads = hard, n_threads
 
     @cached_property
@@ -127,10 +128,10 @@ class MicroForests:
         """Which rows, every so many one, the trees of a kind predict out of bag."""
         trees = slice(*self._trees_of(kind))
         in_all = np.bitwise_and.reduce(self._bags[trees], axis=0)
-        n_rows, weights = len(self._dataset.X), self._target.weights
+        n_rows = len(self._dataset.X)
         known = ~np.unpackbits(in_all, count=n_rows, bitorder="little").astype(bool)
-        if weights is not None:
-            known &= weights > 0.0
+        if self._counted is not None:
+            known &= self._counted
         return np.asarray(known[::row_step])
 
     def predict_out_of_bag(
@@ -157,8 +158,8 @@ class MicroForests:
             *self._block(rows),
         )
         known = n_trees > 0
-        if weights is not None:
-            known &= weights[rows or slice(None)] > 0.0
+        if self._counted is not None:
+            known &= self._counted[rows or slice(None)]
         sums /= np.maximum(n_trees, 1)[:, None]
         return sums, known
 
@@ -200,8 +201,8 @@ class MicroForests:
             *self._block(rows),
         )
         known = n_trees > 0
-        if weights is not None:
-            known &= weights[::row_step][rows or slice(None)] > 0.0
+        if self._counted is not None:
+            known &= self._counted[::row_step][rows or slice(None)]
         sums /= np.maximum(n_trees, 1)[:, None]
         return sums, known
 
@@ -214,6 +215,15 @@ class MicroForests:
     ) -> tuple[tuple[int, int] | None, npt.NDArray[np.uint8] | None]:
         """Rows and bags as the core reads them."""
         return (None, None) if rows is None else ((rows.start, rows.stop), self._bags)
+
+
+def _counted(bags: Bags, target: TrainingTarget) -> npt.NDArray[np.bool_] | None:
+    """Rows that micro-forests are judged on: held-out ones if there are any, of positive weight."""
+    held_out = None if bags.groups is None else bags.groups.held_out
+    if target.weights is None:
+        return held_out
+    weighed = target.weights > 0.0
+    return weighed if held_out is None else weighed & held_out
 
 
 def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Ints64]:

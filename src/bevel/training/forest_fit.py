@@ -16,10 +16,13 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 
 from bevel._types import Ints32, Ints64
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset
 from bevel.data.encoding import Encoding
+from bevel.data.leaks import warn_of_leaks
+from bevel.data.row_groups import NO_ORDER, RowGroups, RowOrder
 from bevel.data.row_numbers import warn_of_row_numbers
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
@@ -54,6 +57,7 @@ from bevel.training.automatic import (
 from bevel.training.options import (
     TrainingOptions,
     check_directions,
+    count_draws,
     read_constraints,
     resolve_options,
 )
@@ -72,6 +76,7 @@ __all__ = [
     "TreePlan",
     "assemble",
     "fit_forest",
+    "fit_in_time",
     "needs_out_of_bag",
     "prepare",
     "scale_for",
@@ -81,6 +86,9 @@ __all__ = [
 ]
 
 ProgressFor = Callable[[range, str], Progress]
+
+# Share of the rows, the latest ones, that judge a forest of rows with times.
+LATEST_SHARE = 0.2
 
 # What is asked for, and what comes of it.
 
@@ -153,6 +161,18 @@ class PreparedFit:
     bags: Bags | None
     before: FittedForest | None = None
 
+    @property
+    def held_out(self) -> npt.NDArray[np.bool_] | None:
+        """Rows that no tree is grown on, which are the only ones to be judged; None: all are."""
+        return None if self.options.groups is None else self.options.groups.held_out
+
+    def on_all_rows(self) -> PreparedFit:
+        """The fit without rows that are held out."""
+        n_rows = len(self.dataset.X)
+        n_draws = count_draws(self.request.values, n_rows)
+        options = replace(self.options, groups=None, bag_size=n_draws)
+        return replace(self, options=options, bags=options.bags(n_rows))
+
     def plan(self) -> FamilyPlan | None:
         """Plan of the families that share the trees; None with a given projection."""
         if self.options.families != ():
@@ -169,6 +189,7 @@ def prepare(
     sample_weight: Any,
     n_threads: int,
     before: FittedForest | None = None,
+    order: RowOrder = NO_ORDER,
 ) -> PreparedFit:
     """Read the targets, encode the rows and resolve the options.
 
@@ -186,23 +207,39 @@ def prepare(
         Threads to use.
     before : FittedForest or None, default=None
         Forest of an earlier fit that this one adds trees to.
+    order : RowOrder, optional
+        Groups or times of the rows.
     """
     values, members = request.values, request.members
+    latest = order.latest(LATEST_SHARE)
+    groups = order.groups if values["bootstrap"] else None
+    if latest is not None:
+        groups = RowGroups.earlier(latest)
     target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
         dataset = encode_dataset(table, before.encoding, n_threads, not members)
     else:
         scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
         level_target = None if members else target.task.level_target(target.values)
+        if level_target is not None:
+            level_target = level_target._replace(folds=order.folds(latest))
         read = (table, nominal, scale, n_threads, target.weights, level_target)
         dataset = learn_dataset(*read, combines_levels=not members)
         n_labels = dataset.encoding.n_labels
-        warn_of_row_numbers(table, n_labels, target.values, target.n_classes)
-    options = resolve_options(values, members, shape_of(dataset), request.seed)
+        about = (target.values, target.n_classes)
+        counting = warn_of_row_numbers(table, n_labels, *about)
+        warn_of_leaks(
+            *(table, dataset.X, dataset.encoding.levels, *about, target.weights),
+            passed_over=counting,
+            grouped=order.groups is not None,
+            stacklevel=5,
+        )
+    options = resolve_options(values, members, shape_of(dataset), request.seed, groups)
     options = _constrained(options, request, table, dataset, target)
-    drawn = Bags(table.n_rows, options.bag_size, options.replace, options.seed)
+    drawn = options.bags(table.n_rows)
     bags: Bags | None = drawn
     if before is not None and before.provenance.bags != drawn:
+        _check_same_groups(drawn, before.provenance.bags)
         _check_bags_are_not_needed(values, drawn, before.provenance.bags)
         bags = None
     return PreparedFit(request, feature_names, dataset, target, options, bags, before)
@@ -245,6 +282,16 @@ def _constrained(
     constraints.check_classes(0 if several else target.n_classes)
     check_directions(constraints, request.members, options.families, levels)
     return replace(options, monotone=constraints.monotone, interaction_groups=constraints.groups)
+
+
+def _check_same_groups(bags: Bags, earlier: Bags | None) -> None:
+    """Raise if the rows of an earlier fit had other groups, or are held out now."""
+    if bags.groups != (earlier and earlier.groups):
+        raise ValueError(
+            "warm_start needs the rows and groups of the earlier fit, and no time, so that bags "
+            "are drawn in one way; got other groups, or time. Pass the same groups in every fit, "
+            "or set warm_start=False."
+        )
 
 
 def _check_bags_are_not_needed(values: Mapping[str, Any], bags: Bags, earlier: Bags | None) -> None:
@@ -375,6 +422,53 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
     grown = rows.grow(numbers, shares.of_tree[numbers], shares.min_samples_split, progress)
     return rows.complete(rows.join(first, grown, numbers), shares)
+
+
+def fit_in_time(
+    prepared: PreparedFit,
+    plan_of: Callable[[PreparedFit], TreePlan | None],
+    n_trees: int,
+    n_threads: int,
+    progress_for: ProgressFor,
+) -> FitResult:
+    """Grow a forest on all rows as one on the earlier rows predicts the latest rows best.
+
+    The families, the size of nodes, the power of the probabilities and the out-of-bag score are
+    those of a first forest, which is grown on the earlier rows and judged on the latest ones.
+
+    Parameters
+    ----------
+    prepared : PreparedFit
+        Training rows, whose groups hold out the latest ones.
+    plan_of : callable
+        ``plan_of(prepared)`` is the plan of the families or rotations that share the trees; None
+        with a given projection.
+    n_trees : int
+        Trees of the forest.
+    n_threads : int
+        Threads to use; does not change the forest.
+    progress_for : callable
+        As in `fit_forest`.
+    """
+    plan = plan_of(prepared)
+    judged, shares = None, TreeShares(np.zeros(n_trees, np.int32), np.arange(n_trees))
+    if plan is not None or needs_out_of_bag(prepared, families=False):
+        judged = fit_forest(RowsInMemory(prepared, plan, n_threads), n_trees, progress_for)
+        known = judged.fitted.provenance
+        families, rotations = known.families, known.rotations
+        size = None if families is None else families.min_samples_split
+        record = families or rotations
+        of_tree = shares.of_tree if record is None else record.of_tree
+        shares = TreeShares(of_tree, shares.missing, size, families, rotations)
+    whole = prepared.on_all_rows()
+    rows = RowsInMemory(whole, plan_of(whole), n_threads)
+    progress = progress_for(range(n_trees), "growing trees on all rows")
+    trees = rows.grow(shares.missing, shares.of_tree, shares.min_samples_split, progress)
+    fitted = rows.with_targets(trees, shares)
+    if judged is None:
+        return FitResult(fitted)
+    fitted = _raised(fitted, judged.fitted.aggregation.power)
+    return FitResult(fitted, judged.estimates, judged.score)
 
 
 def _first_trees(rows: Rows[Trees], progress_for: ProgressFor) -> Trees | None:
@@ -535,10 +629,12 @@ class RowsInMemory(Rows[FlatForest]):
 
     def assemble(self, forest: FlatForest, shares: TreeShares) -> FittedForest:
         """The fitted forest of all trees, before its probabilities are calibrated."""
-        prepared = self.prepared
+        prepared, bags = self.prepared, self.prepared.bags
+        if bags is not None and prepared.held_out is not None:
+            bags = bags.of_held_out
         return assemble(
             *(prepared.request, forest, prepared.dataset.encoding, prepared.feature_names),
-            *(prepared.target.task, prepared.bags, shares),
+            *(prepared.target.task, bags, shares),
         )
 
     def with_targets(self, forest: FlatForest, shares: TreeShares) -> FittedForest:
@@ -560,7 +656,7 @@ class RowsInMemory(Rows[FlatForest]):
         leaf_rows = collect_leaf_rows(
             grown,
             np.ascontiguousarray(X),
-            Bags(len(X), options.bag_size, options.replace, options.seed),
+            options.bags(len(X)),
             first_tree=n_before,
             weights=target.weights,
             n_threads=self.n_threads,
@@ -606,17 +702,22 @@ def use_out_of_bag(prepared: PreparedFit, fitted: FittedForest, estimates: OutOf
         power = request.kind.power(estimates.blocks(), target)
         fitted = _calibrated(fitted, power)
         fitted.aggregation.calibrate(estimates.predictions)
-    return score_out_of_bag(request, fitted, estimates, target)
+    return score_out_of_bag(request, fitted, estimates, target, prepared.held_out)
 
 
 def score_out_of_bag(
-    request: FitRequest, fitted: FittedForest, estimates: OutOfBag, target: TrainingTarget
+    request: FitRequest,
+    fitted: FittedForest,
+    estimates: OutOfBag,
+    target: TrainingTarget,
+    held_out: npt.NDArray[np.bool_] | None = None,
 ) -> FitResult:
     """The result of a fit with its out-of-bag predictions, if `oob_score` asks for them."""
     metric = request.values["oob_score"]
     if not metric:
         return FitResult(fitted)
-    estimates.warn_of_unknown()
+    if held_out is None:  # otherwise only these rows are to be predicted
+        estimates.warn_of_unknown()
     score = request.kind.score(estimates, target, metric if callable(metric) else None)
     return FitResult(fitted, estimates, score)
 

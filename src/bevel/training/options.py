@@ -18,7 +18,9 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from bevel.data.row_groups import RowGroups
 from bevel.errors import NoOutOfBagError, join_names, shorten, wrong_type, wrong_value
+from bevel.forest.bags import Bags
 from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
 
@@ -33,6 +35,7 @@ __all__ = [
     "check_counts",
     "check_directions",
     "core_name",
+    "count_draws",
     "draw_seed",
     "draws_bags",
     "is_regression",
@@ -331,10 +334,15 @@ class TrainingOptions:
     monotone: tuple[int, ...] = ()  # by column; empty: none is constrained
     interaction_groups: tuple[tuple[int, ...], ...] = ()  # empty: all columns may meet
     chooses_node_size: bool = False  # min_samples_split is chosen with the families
+    groups: RowGroups | None = None  # drawn with all of their rows; None: rows are drawn
+
+    def bags(self, n_rows: int) -> Bags:
+        """The bags of a forest."""
+        return Bags(n_rows, self.bag_size, self.replace, self.seed, self.groups)
 
     def leaves_rows_out(self, n_rows: int) -> bool:
         """Whether any row can be out of a bag."""
-        return self.bag_size > 0 and (self.replace or self.bag_size < n_rows)
+        return self.bags(n_rows).leaves_rows_out
 
 
 def draw_seed(random_state: Any) -> int:
@@ -528,7 +536,11 @@ def _check_bags(values: Mapping[str, Any]) -> None:
 
 
 def resolve_options(
-    values: Mapping[str, Any], members: Sequence[ProjectionDraws], shape: TableShape, seed: int
+    values: Mapping[str, Any],
+    members: Sequence[ProjectionDraws],
+    shape: TableShape,
+    seed: int,
+    groups: RowGroups | None = None,
 ) -> TrainingOptions:
     """Resolve parameters for a training table.
 
@@ -543,6 +555,8 @@ def resolve_options(
         Size of the training table.
     seed : int
         Seed from `draw_seed`.
+    groups : RowGroups or None, default=None
+        Groups of rows that bags draw together.
     """
     purely_random = values["threshold"] == "purely_random"
     regression = is_regression(values["criterion"])
@@ -566,13 +580,14 @@ def resolve_options(
         max_leaf_nodes=int(leaves),
         min_impurity_decrease=float(values["min_impurity_decrease"]),
         split_pure_nodes=bool(values.get("split_pure_nodes", False)),
-        bag_size=_bag_size(values, shape.n_rows) if values["bootstrap"] else 0,
+        bag_size=count_draws(values, shape.n_rows, groups),
         replace=bool(values["replace"]),
         balanced_subsample=bool(values["bootstrap"])
         and values.get("class_weight") == "balanced_subsample",
         families=tuple(families),
         seed=seed,
         chooses_node_size=_chooses_node_size(values, members),
+        groups=groups,
     )
     asks = _asks_for_out_of_bag(values) or 'Ridge(tune="oob")'
     wanted = _asks_for_out_of_bag(values) or any(m.projection.needs_out_of_bag for m in members)
@@ -611,8 +626,12 @@ def _rows(count: float, n_rows: int) -> int:
     return int(count) if isinstance(count, numbers.Integral) else math.ceil(count * n_rows)
 
 
-def _bag_size(values: Mapping[str, Any], n_rows: int) -> int:
+def count_draws(values: Mapping[str, Any], n_rows: int, groups: RowGroups | None = None) -> int:
+    """Draws of a bag, of rows or groups; 0 if there are no bags."""
+    if not values["bootstrap"]:
+        return 0
     size = values["max_samples"]
+    n_rows = n_rows if groups is None else groups.n_groups
     if size is None:
         size = 1.0 if values["replace"] else DISTINCT_SHARE
     if not isinstance(size, numbers.Integral):

@@ -122,7 +122,8 @@ def train(
 def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str:
     """What growth needs at most, for the message of an error."""
     n_rows = len(dataset.X)
-    n_nodes = 2 * min(n_rows, options.bag_size or n_rows) - 1
+    n_draws = options.bag_size if options.groups is None else n_rows
+    n_nodes = 2 * min(n_rows, n_draws or n_rows) - 1
     size = n_trees * n_nodes * BYTES_OF_NODE
     return f"growing {n_trees:,} trees of up to {n_nodes:,} nodes: up to {size / 1e9:.2g} GB"
 
@@ -181,8 +182,10 @@ def native_options(options: TrainingOptions) -> _core.Options:
     """Options as the core reads them."""
     native = _core.Options()
     for name, value in vars(options).items():
-        if name not in ("families", "chooses_node_size"):
+        if name not in ("families", "chooses_node_size", "groups"):
             setattr(native, name, value)
+    if options.groups is not None:
+        native.set_bag_groups(options.groups.codes, options.groups.n_groups)
     native.families = [native_family(family) for family in options.families]
     return native
 

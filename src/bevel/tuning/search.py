@@ -17,6 +17,7 @@ from sklearn.base import clone
 from sklearn.utils import check_random_state
 
 from bevel.analysis.printing import write_table
+from bevel.data.leaks import without_leak_alarm
 from bevel.errors import NoOutOfBagError, wrong_type, wrong_value
 from bevel.estimators import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.extras import import_optional
@@ -366,7 +367,8 @@ def tune(
     best = choose(outcome, listed)
     made = clone(estimator).set_params(**listed[best])
     if refit:
-        made.fit(X, y, sample_weight)
+        with without_leak_alarm():  # candidates were fitted to the same table
+            made.fit(X, y, sample_weight)
     return make_result(
         made, listed, outcome, best, rounds, n_classes=problem.n_classes, seconds=clock.elapsed
     )

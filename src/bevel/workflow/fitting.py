@@ -15,7 +15,8 @@ import numpy as np
 
 from bevel._types import Floats
 from bevel.analysis.results import OutOfBagCurve
-from bevel.errors import NoOutOfBagError, wrong_value
+from bevel.data.leaks import without_leak_alarm
+from bevel.errors import LeakWarning, NoOutOfBagError, wrong_value
 from bevel.projections.families import TableShape
 from bevel.tables.options import Source
 from bevel.tuning import TuningResult, tune
@@ -58,11 +59,14 @@ class Fitted:
         of several outputs by its name; None if the trees leave no rows out.
     seconds : float
         Time to grow the trees.
+    alarms : tuple of str
+        What the fit found suspicious in the table: columns that know the target, copies of rows.
     """
 
     model: Any
     out_of_bag: Any
     seconds: float
+    alarms: tuple[str, ...] = ()
 
 
 def fit(
@@ -80,21 +84,26 @@ def fit(
     predictions = None
     start = time.perf_counter()
     try:
-        _fit_quietly(model, rows)
+        alarms = _fit_quietly(model, rows)
         predictions = rows.task.out_of_bag(model) if has_bags else None
     except NoOutOfBagError:
         if rows.task.needs_bags:
             raise
-        _fit_quietly(model.set_params(oob_score=False), rows)
+        alarms = _fit_quietly(model.set_params(oob_score=False), rows)
     seconds = time.perf_counter() - start
-    return Fitted(model.set_params(callback=None), predictions, seconds)
+    return Fitted(model.set_params(callback=None), predictions, seconds, alarms)
 
 
-def _fit_quietly(model: Any, rows: LabelledRows) -> None:
-    """Fit without the warning that some rows have been in every bag so far."""
-    with warnings.catch_warnings():
+def _fit_quietly(model: Any, rows: LabelledRows) -> tuple[str, ...]:
+    """Fit without the warning that some rows have been in every bag so far, and return alarms."""
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
         warnings.filterwarnings("ignore", message="Some inputs do not have OOB scores")
         model.fit(rows.X, rows.y, rows.weights)
+    for each in caught:
+        if not issubclass(each.category, LeakWarning):
+            warnings.warn(each.message, each.category, stacklevel=2)
+    return tuple(str(each.message) for each in caught if issubclass(each.category, LeakWarning))
 
 
 def cross_validate(
@@ -111,7 +120,8 @@ def cross_validate(
     for done, (train, test) in enumerate(folds, 1):
         weights = None if rows.weights is None else rows.weights[train]
         model = rows.task.make(settings, callback=_do_nothing)
-        model.fit(rows.X.rows(train), rows.y[train], weights)
+        with without_leak_alarm():  # that of all rows is told
+            model.fit(rows.X.rows(train), rows.y[train], weights)
         tests.append(test)
         predictions.append(rows.task.predict_fold(model, rows.X.rows(test), rows))
         on_fold(done, n_folds)
@@ -254,6 +264,9 @@ def fit_table(
         keep_targets=keep_targets,
         on_tree=lambda done, total: on_progress("growing trees", done, total),
     )
+    for alarm in fitted.alarms:
+        on_note(alarm)
+    rows = replace(rows, notes=(*rows.notes, *fitted.alarms))
     by, predictions = "out-of-bag", fitted.out_of_bag
     scores = task.scores(rows, fitted.model, predictions)
     if task.is_cross_validated and not scores:

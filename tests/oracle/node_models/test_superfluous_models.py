@@ -9,6 +9,7 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.projections import LDA, Logistic, Projection, Ridge
 
 
+@pytest.mark.filterwarnings("ignore::bevel.errors.LeakWarning")  # rows are repeated
 @pytest.mark.parametrize("n_classes", [2, 3, 0])
 @pytest.mark.parametrize("projection", [LDA(), Ridge(tune="gcv"), Logistic()], ids=repr)
 @pytest.mark.parametrize("missing", [False, True])

@@ -16,6 +16,7 @@ def test_gain_is_shared_by_absolute_coefficients_and_through_rotations(forest):
     assert gain_importances(forest) == pytest.approx((first + second) / 2)
 
 
+@pytest.mark.filterwarnings("ignore::bevel.errors.LeakWarning")  # a column is the target
 @pytest.mark.parametrize("projection", ["axis", "sparse", "combination", "gaussian", "rotation"])
 def test_importances_sum_to_one_and_find_the_signal(projection):
     rng = np.random.default_rng(0)

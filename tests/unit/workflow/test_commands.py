@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from bevel import workflow
+from bevel.report.fit import fit_report
 
 
 @pytest.fixture
@@ -93,3 +94,25 @@ def test_messages_speak_of_parameters(path):
     model = workflow.fit(path, "total", drop=["side"], n_estimators=5, n_jobs=1).model
     with pytest.raises(ValueError, match="`proba` must be used with a classifier"):
         workflow.predict(model, path, proba=True)
+
+
+@pytest.mark.parametrize("model", ["forest", "boosting"])
+def test_leaks_and_copies_are_noted_once(tmp_path, model):
+    rng = np.random.default_rng(0)
+    died = rng.integers(0, 2, 400)
+    cause = np.where(died == 1, rng.choice(["stroke", "fall"], 400), "")
+    lines = [
+        ",".join([*(f"{x:.4f}" for x in row), word, str(label)])
+        for row, word, label in zip(rng.normal(size=(400, 4)), cause, died, strict=True)
+    ]
+    path = tmp_path / "rows.csv"
+    path.write_text("\n".join(["a,b,c,d,cause,died", *lines, *lines[:30]]) + "\n")
+    notes = []
+    result = workflow.fit(
+        path, "died", model=model, n_estimators=30, n_jobs=1, on_note=notes.append
+    )
+    (alarm,) = (note for note in notes if "alone predicts" in note)
+    assert alarm.startswith("Column 'cause' alone predicts the target almost without error")
+    assert "30 of 430 rows repeat the features of an earlier row" in alarm
+    assert alarm in result.rows.notes
+    assert "alone predicts the target almost without error" in fit_report("rows", result, "")

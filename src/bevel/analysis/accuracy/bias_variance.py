@@ -13,6 +13,7 @@ from sklearn.base import clone, is_classifier
 from bevel._types import Floats, Target
 from bevel.analysis.analysed_forest import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
+from bevel.data.leaks import without_leak_alarm
 from bevel.data.tables import fill_masked, take_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import wrong_value
@@ -305,7 +306,8 @@ def bias_and_variance(
     with progress:
         for repeat in range(n_repeats):
             rows, target, left_out = draw(rng)
-            fitted = _with_seed(clone(estimator), rng).fit(rows, target)
+            with without_leak_alarm():  # rows of a bootstrap are copies
+                fitted = _with_seed(clone(estimator), rng).fit(rows, target)
             evaluation.add(fitted, left_out if X_test is None else None)
             progress(repeat + 1)
     return evaluation.result(truth, n_repeats)

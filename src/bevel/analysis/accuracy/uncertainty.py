@@ -99,7 +99,8 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
         V = sum over i of Cov_i^2,    Cov_i = mean over b of (N_bi - mean of N_bi) (t_b - mean of t)
 
     minus the expected effect of the finite number of trees. The training rows are not needed: bags
-    are drawn again from the forest's seed.
+    are drawn again from the forest's seed. In a forest of groups (``fit(X, y, groups=...)``) i runs
+    over the groups.
 
     Parameters
     ----------
@@ -142,7 +143,7 @@ def predict_standard_error(forest: Any, X: Any) -> StandardErrors:
 
 def usable_bags(analysed: AnalysedForest) -> Bags:
     """Bags of a forest whose trees differ only by their bags; raises for other forests."""
-    bags = analysed.bags_with_rows_out()
+    bags = analysed.bags_with_rows_out().of_units  # groups vary as a whole
     if analysed.forest.n_trees < 2:
         raise NoOutOfBagError(
             f"{analysed.caller} needs two trees or more, to see how they follow their bags; got "

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.analysis.rules.split_directions import SplitDirections, find_directions
+from bevel.data.leaks import without_leak_alarm
 from bevel.errors import shorten
 from bevel.estimators._base import copy_with
 from bevel.estimators.rotated.regularized import RegularizedRotation
@@ -100,7 +101,8 @@ def corrected(
         warm_start=False,
         oob_score=False,
     )
-    forest.fit(doubled, y, sample_weight)
+    with without_leak_alarm():
+        forest.fit(doubled, y, sample_weight, **analysed.groups_of(len(rows)))
     values, spread = mean_and_spread(_differences(forest.forest_, n_features), n_features)
     return Importance(
         "corrected",

@@ -17,6 +17,7 @@ from bevel.analysis.importances.impurity import gini
 from bevel.analysis.importances.perturbation import permutation
 from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.signs import with_directions, with_effects
+from bevel.data.leaks import without_leak_alarm
 from bevel.data.tables import take_rows
 from bevel.errors import wrong_type, wrong_value
 from bevel.estimators._base import copy_with
@@ -173,6 +174,13 @@ def importance_test(
     ('x0', 'x1')
     """
     analysed = read_forest(forest, "importance_test")
+    bags = analysed.fitted.provenance.bags
+    if bags is not None and bags.groups is not None:
+        raise ValueError(
+            "importance_test needs rows that are independent of each other; got a forest of "
+            f"{bags.groups.n_groups} groups, whose rows are not. Fit it on one row of each group, "
+            'or ask importance(forest, "permutation", X, y), which gives no p-values.'
+        )
     check_correction(correction)
     rng = np.random.default_rng(random_state)
     given = {"kind": kind, "rows": rows, "n_permutations": n_permutations, "null": null}
@@ -302,7 +310,8 @@ def _refit(analysed: AnalysedForest, X: Any, y: Any, rng: np.random.Generator) -
     if hasattr(analysed.estimator, "oob_score"):
         changed["oob_score"] = False
     forest = copy_with(analysed.estimator, **changed)
-    return read_forest(forest.fit(X, y), analysed.caller)
+    with without_leak_alarm():
+        return read_forest(forest.fit(X, y), analysed.caller)
 
 
 def _janitza(

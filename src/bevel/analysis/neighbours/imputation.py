@@ -18,6 +18,7 @@ from bevel.analysis.analysed_forest import check_count, read_forest
 from bevel.analysis.neighbours.proximity import LeafTable, check_kind, read_leaves
 from bevel.analysis.rules.conditions import commonest, missing_in, put_back, read_columns
 from bevel.data.encoding import choose_nominal, learn_levels
+from bevel.data.leaks import without_leak_alarm
 from bevel.data.tables import Columns, SparseTable, Table, read_table
 from bevel.errors import wrong_type
 from bevel.estimators._base import DocumentationLink, copy_with, whole_or_not_at_all
@@ -261,7 +262,8 @@ class ProximityImputer(DocumentationLink, TransformerMixin, BaseEstimator):  # t
     def _grow(self, filled: Columns, y: Any) -> LeafTable:
         """Leaves of the filled rows in a forest that was grown on them."""
         forest = copy_with(self.estimator, categorical_features=self._nominal or None)
-        analysed = read_forest(forest.fit(filled, y), "ProximityImputer")
+        with without_leak_alarm():
+            analysed = read_forest(forest.fit(filled, y), "ProximityImputer")
         return read_leaves(analysed, filled, y, self.kind)
 
     def __sklearn_tags__(self) -> Tags:

@@ -19,6 +19,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from bevel._types import AnyFloats, Float32s, Floats, Ints32
 from bevel.data.dataset import Dataset, learn_dataset
 from bevel.data.encoding import Encoding, encode
+from bevel.data.leaks import without_leak_alarm
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table
 from bevel.data.target import read_labels
@@ -164,8 +165,9 @@ def _without_weightless(
 
 
 def _fit(learner: Any, X: AnyFloats, y: npt.NDArray[Any], weights: Floats | None) -> Any:
-    """Fit any learner, with weights if there are any."""
-    return learner.fit(X, y) if weights is None else learner.fit(X, y, sample_weight=weights)
+    """Fit any learner, with weights if there are any, to columns that a stage has made."""
+    with without_leak_alarm():
+        return learner.fit(X, y) if weights is None else learner.fit(X, y, sample_weight=weights)
 
 
 class RotatedEnsemble(TableEstimator, metaclass=ABCMeta):
