@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bevel._types import AnyFloats
 from bevel.data.encoding import encode
 from bevel.data.tables import Columns, Table, read_table
 from bevel.errors import join_names, shorten
@@ -254,7 +255,9 @@ def encode_rows(estimator: Any, X: Any, training: bool = False) -> npt.NDArray[n
     check_is_fitted(estimator)
     table = estimator._read(X, "no_validation", reset=False)
     encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
-    return encode(table, encoding, n_threads=n_threads, training=training)
+    rows = encode(table, encoding, n_threads=n_threads, training=training)
+    encoding.remember(X, getattr(estimator, "feature_names_in_", None))
+    return rows
 
 
 def explained(error: MemoryError, caller: str, estimator: Any, X: Any) -> MemoryError:
@@ -577,18 +580,29 @@ class TreeEstimator(TableEstimator):
             raise told from error
 
     def _predict(self, method: str, X: Any, *arguments: Any) -> Any:
-        if self._is_plain(X):
-            few = len(X) < FEW_ROWS and self.n_jobs != 0
+        plain = self._plain(X)
+        if plain is not None:
+            few = len(plain) < FEW_ROWS and self.n_jobs != 0
             n_threads = 1 if few else count_threads(self.n_jobs)
             fitted = self._fitted
             predict = getattr(fitted.predictor, method)
             try:
-                return predict(X, n_threads, *arguments, fitted.encoding.reading)
+                return predict(plain, n_threads, *arguments, fitted.encoding.reading)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
         rows = encode_rows(self, X)
         predict = getattr(self._fitted.predictor, method)
         return predict(rows, count_threads(self.n_jobs), *arguments)
+
+    def _plain(self, X: Any) -> AnyFloats | None:
+        """Rows as an array whose columns need no check; None if there is more to do."""
+        if self._is_plain(X):
+            return X  # type: ignore[no-any-return]
+        known = self.__dict__
+        fitted: FittedForest | None = known.get("_fitted")
+        if fitted is None or not isinstance(fitted.predictor, PackedPredictor):
+            return None
+        return fitted.encoding.of_frame(X, known.get("feature_names_in_"))
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is an array of floats with the columns of fit; takes microseconds at most."""

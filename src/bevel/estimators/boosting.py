@@ -527,12 +527,13 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             raise told from error
 
     def _sums(self, X: Any) -> Floats:
-        if self._is_plain(X):
+        plain = self._plain(X)
+        if plain is not None:
             fitted = self._fitted
-            n_threads = 1 if len(X) < FEW_ROWS else count_threads(self.n_jobs)
+            n_threads = 1 if len(plain) < FEW_ROWS else count_threads(self.n_jobs)
             predictor, reading = fitted.packed_predictor, fitted.encoding.reading
             try:
-                return add_trees(predictor, _additive(fitted), X, n_threads, reading)
+                return add_trees(predictor, _additive(fitted), plain, n_threads, reading)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
         rows = encode_rows(self, X)
