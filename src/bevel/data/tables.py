@@ -370,10 +370,10 @@ class FrameLayout:
     @classmethod
     def of(cls, X: Any) -> FrameLayout | None:
         """The layout of a data frame; None for other objects."""
-        kind = type(X)
-        if kind.__name__ != "DataFrame" or kind.__module__.partition(".")[0] not in _LIBRARIES:
-            return None
-        return cls(kind, X.columns, list(X.columns), list(X.dtypes))
+        kind: type = type(X)
+        if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] in _LIBRARIES:
+            return cls(kind, X.columns, list(X.columns), list(X.dtypes))
+        return None
 
     def is_that_of(self, X: Any) -> bool:
         """Whether an object is a frame with this layout; takes some 25 microseconds."""
