@@ -370,18 +370,18 @@ class FrameLayout:
     @classmethod
     def of(cls, X: Any) -> FrameLayout | None:
         """The layout of a data frame; None for other objects."""
-        kind: type = type(X)
-        if kind.__name__ == "DataFrame" and kind.__module__.partition(".")[0] in _LIBRARIES:
-            return cls(kind, X.columns, list(X.columns), list(X.dtypes))
-        return None
+        kind = type(X)
+        if kind.__name__ != "DataFrame" or kind.__module__.partition(".")[0] not in _LIBRARIES:
+            return None
+        return cls(kind, X.columns, list(X.columns), list(X.dtypes))
 
     def is_that_of(self, X: Any) -> bool:
         """Whether an object is a frame with this layout; takes some 25 microseconds."""
-        return (
-            type(X) is self.kind
-            and (X.columns is self.columns or list(X.columns) == self.names)
-            and list(X.dtypes) == self.dtypes
-        )
+        if type(X) is not self.kind:
+            return False
+        frame: Any = X
+        same_names = frame.columns is self.columns or list(frame.columns) == self.names
+        return same_names and list(frame.dtypes) == self.dtypes
 
     def is_plain(self, nominal: Collection[int]) -> bool:
         """Whether the columns are numbers and text, which need no looking at their values."""

@@ -38,7 +38,8 @@ from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
 from bevel.forest.task import Task
-from bevel.parameters.parameter import Parameter, remedy_for
+from bevel.parameters.other_names import answers, remedy_of_fit
+from bevel.parameters.parameter import Parameter
 from bevel.projections import NAMED, Projection
 from bevel.text.vocabulary import vocabulary_of
 from bevel.training.threads import count_threads
@@ -111,10 +112,10 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         """Raise for unknown parameters, with the name that they have here."""
         known = _known(cls)
-        unknown = [name for name in parameters if name not in known]
+        unknown = {name: parameters[name] for name in parameters if name not in known}
         if unknown and not _takes_any(cls):
-            remedy = remedy_for(unknown[0], known)
-            raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}. {remedy}")
+            names = _named("parameter", unknown)
+            raise TypeError(f"{cls.__name__} has no {names}. {answers(unknown, known)}")
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def set_params(self, **parameters: Any) -> Self:
@@ -146,14 +147,18 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
         """Values of the library's parameters, even if the `__init__` of a subclass lacks them."""
         return {name: getattr(self, name) for name in self._parameters}
 
-    def _check_known(self, parameters: Iterable[str]) -> None:
+    def _check_known(self, parameters: Mapping[str, Any]) -> None:
         known = _known(type(self))
-        for name in parameters:
-            if name.partition("__")[0] not in known:
-                remedy = remedy_for(name, known)
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. {remedy}"
-                )
+        unknown = {
+            name: value
+            for name, value in parameters.items()
+            if name.partition("__")[0] not in known
+        }
+        if unknown:
+            raise ValueError(
+                f"Invalid {_named('parameter', unknown)} for estimator {type(self).__name__}. "
+                f"{answers(unknown, known)}"
+            )
 
     def _read(self, X: Any, y: Any, reset: bool) -> Table:
         """Read X and let scikit-learn store, or compare, the number and names of its columns."""
@@ -219,7 +224,7 @@ def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:
     The values become attributes, since the `__init__` of a subclass need not take them.
     """
     copy: Estimator = clone(estimator)
-    copy._check_known(name for name in parameters if name not in copy._parameters)
+    copy._check_known({name: parameters[name] for name in parameters.keys() - copy._parameters})
     for name, value in parameters.items():
         setattr(copy, name, value)
     return copy
@@ -229,6 +234,12 @@ def _known(cls: type) -> list[str]:
     """Names of the parameters of a class, in their order."""
     parameters = inspect.signature(cls).parameters
     return [name for name, each in parameters.items() if each.kind not in _VARIABLE]
+
+
+def _named(what: str, names: Iterable[str]) -> str:
+    """Names in a message, such as "parameters 'eta', 'depth'"."""
+    listed = [repr(name) for name in names]
+    return f"{what}{'s' if len(listed) > 1 else ''} {', '.join(listed)}"
 
 
 def _takes_any(cls: type) -> bool:
@@ -344,6 +355,7 @@ def whole_or_not_at_all(
 
     @wraps(fit)
     def guarded(self: Guarded, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        _check_arguments(fit, self, kwargs)
         before = dict(vars(self))
         copy = object.__new__(type(self))
         vars(copy).update(before)
@@ -362,6 +374,16 @@ def whole_or_not_at_all(
         return cast("Result", self) if result is copy else result
 
     return guarded
+
+
+def _check_arguments(fit: Callable[..., Any], estimator: Any, given: Mapping[str, Any]) -> None:
+    """Raise for unknown arguments of fit, with what they are here."""
+    taken = inspect.signature(fit).parameters
+    unknown = {name: given[name] for name in given if name not in taken}
+    if unknown and not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+        kind = type(estimator)
+        remedy = answers(unknown, _known(kind), remedy_of_fit)
+        raise TypeError(f"fit of {kind.__name__} has no {_named('argument', unknown)}. {remedy}")
 
 
 def _has_new_model(copy: object, before: Mapping[str, Any]) -> bool:
