@@ -17,7 +17,7 @@ from bevel.cli.flags import Command, as_flags
 from bevel.cli.options import Entry, Event, ModelData, Time, reads_tables, source_of
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.printable import printable
+from bevel.printable import grouped, printable
 from bevel.tables.options import TableKeywords
 
 if TYPE_CHECKING:
@@ -134,7 +134,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
 
 def _features(found: Explanation) -> Table:
     """The most important features by the last measure, with all measures."""
-    told, measures = report.tasks.words_of_model(found.model), found.importances
+    told = report.tasks.words_of_model(found.model)
+    measures = [each.in_percent() for each in found.importances]
     last, effects = measures[-1], _direction_words(measures)
     head = ["feature"]
     head += [told.removed_in_table if each.kind == "gini" else each.kind for each in measures]
@@ -145,7 +146,7 @@ def _features(found: Explanation) -> Table:
     rows = [
         [
             measures[0].names[place],
-            *(f"{each.values[place]:.{_decimals(each)}f}" for each in measures),
+            *(grouped(float(each.values[place]), _decimals(each)) for each in measures),
             *([] if effects is None else [effects[place]]),
         ]
         for place in last.order[:MAX_LINES]

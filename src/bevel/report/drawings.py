@@ -14,7 +14,7 @@ from bevel._types import AnyInts, Floats
 from bevel.analysis.accuracy.reliability import calibration_of
 from bevel.analysis.results import OutOfBagCurve
 from bevel.extras import import_optional
-from bevel.plots.canvas import INK
+from bevel.plots.canvas import INK, plain_ticks
 from bevel.plots.planes import CLASS_COLOURS
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def _drawn(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> 
 
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
-        draw(figure.add_subplot())
+        axes = figure.add_subplot()
+        draw(axes)
+        plain_ticks(axes)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return text.getvalue()

@@ -24,6 +24,7 @@ from bevel.analysis.results import (
 from bevel.analysis.rules.rule_set import RULE_NOTES
 from bevel.errors import shorten
 from bevel.plots.canvas import detached
+from bevel.printable import shorten_names
 from bevel.report.data_sheet import family_table
 from bevel.report.headline import interval, number, score
 from bevel.report.page import (
@@ -85,7 +86,9 @@ def draw_importance(result: Importance, output_name: str = "") -> str:
     """Bars of the most important features; `output_name` names the output that rises and falls."""
     best = result.top(MAX_BARS)
     output_name = output_name or best.output_name
-    best = replace(best, names=_shortened(best.names), output_name=output_name)
+    best = replace(
+        best, names=tuple(shorten_names(best.names, LONGEST_NAME)), output_name=output_name
+    )
 
     def draw(ax: Axes) -> Axes:
         plots.importance_bars(best, ax=ax)
@@ -99,7 +102,7 @@ def draw_importance(result: Importance, output_name: str = "") -> str:
 
 def draw_directions(result: Directions) -> str:
     """Heat map of the most important directions."""
-    named = replace(result, names=_shortened(result.names))
+    named = replace(result, names=tuple(shorten_names(result.names, LONGEST_NAME)))
     return _drawn(lambda _: plots.top_projections(named, n_top=MAX_DIRECTIONS))
 
 
@@ -129,7 +132,7 @@ def effect_finding(result: Effect) -> str:
 
 def draw_effect(result: Effect, heights: tuple[float, float], output_name: str = "") -> str:
     """Curve of one feature, with one line for each class."""
-    named = replace(_drawn_outputs(result), names=_shortened(result.names))
+    named = replace(_drawn_outputs(result), names=tuple(shorten_names(result.names, LONGEST_NAME)))
     if output_name and named.classes is None:
         named = replace(named, output_name=output_name)
 
@@ -165,7 +168,7 @@ def draw_fan(result: RowQuantiles) -> str:
 
 def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
     """Contributions to the prediction of a row; `output_name` names the prediction."""
-    named = replace(result, names=_shortened(result.names))
+    named = replace(result, names=tuple(shorten_names(result.names, LONGEST_NAME)))
 
     def draw(ax: Axes) -> Axes:
         plots.shapley_waterfall(named, row, top=MAX_STEPS, ax=ax)
@@ -185,12 +188,6 @@ def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
         axes = draw(figure.add_axes((0.0, 0.0, 1.0, 1.0)))
         drawing: Any = axes.figure
         return svg(drawing)
-
-
-def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
-        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names
-    )
 
 
 # An explanation as sections of a page.

@@ -14,6 +14,7 @@ from bevel.analysis.analysed_forest import PREDICTIONS, column_of_class, name_of
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.errors import wrong_value
 from bevel.extras import import_optional
+from bevel.printable import rounded
 from bevel.text.predictions import called
 
 if TYPE_CHECKING:
@@ -155,7 +156,7 @@ class Effect(PrintedResult):
                     _text(axis[place.ravel()[point]])
                     for axis, place in zip(self.grid, mesh, strict=True)
                 ),
-                *(f"{column[point]:.4g}" for column in columns.values()),
+                *(rounded(float(column[point]), 4) for column in columns.values()),
             )
             for point in shown
         ]
@@ -173,4 +174,4 @@ def _of(kind: str, names: tuple[str, ...]) -> str:
 
 
 def _text(value: Any) -> str:
-    return f"{value:.4g}" if isinstance(value, float | np.floating) else str(value)
+    return rounded(float(value), 4) if isinstance(value, float | np.floating) else str(value)

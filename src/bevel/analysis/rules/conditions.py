@@ -200,8 +200,11 @@ class LabelTest:
         return np.asarray(np.where(missing_in(column), self.missing, found), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
+        name = printable(names[self.feature])
+        if not self.labels:
+            return f"{name} is missing" if self.missing else f"{name} in none of its labels"
         labels = join_names([printable(str(label)) for label in self.labels], MAX_LABELS)
-        wording = f"{printable(names[self.feature])} in {{{labels}}}"
+        wording = f"{name} in {{{labels}}}"
         return f"({wording} or missing)" if self.missing else wording
 
     def sql(self, names: Sequence[str]) -> str:
