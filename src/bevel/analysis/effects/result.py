@@ -38,8 +38,8 @@ class Effect(PrintedResult):
     names : tuple of str
         Names of the one or two features, or of the direction.
     grid : tuple of ndarray
-        Values of each feature, in the user's units; labels of a nominal feature; multiples of a
-        direction.
+        Values of each feature, in the user's units; labels of a nominal feature, None for missing;
+        multiples of a direction.
     values : ndarray of shape (G,), (G, K), (G1, G2) or (G1, G2, K)
         The effect on the grid. Partial dependence: mean prediction. Accumulated local effects:
         difference from the mean prediction.
@@ -58,6 +58,8 @@ class Effect(PrintedResult):
     n_below_zero : int
         Number of points whose variance over other rows was estimated below zero: there the standard
         error is that of the number of trees alone, and more trees are needed.
+    counts : tuple of ndarray or None
+        Number of rows of X with each label of the grid, for nominal features.
     """
 
     kind: str
@@ -71,6 +73,7 @@ class Effect(PrintedResult):
     n_rows: int
     output_name: str = PREDICTIONS
     n_below_zero: int = 0
+    counts: tuple[npt.NDArray[np.int64] | None, ...] = ()
 
     def output(self, label: Any) -> Effect:
         """The effect on one class or quantile, in the shape of a regression.
@@ -174,4 +177,6 @@ def _of(kind: str, names: tuple[str, ...]) -> str:
 
 
 def _text(value: Any) -> str:
+    if value is None:
+        return "missing"
     return rounded(float(value), 4) if isinstance(value, float | np.floating) else str(value)
