@@ -104,7 +104,7 @@ def shorten_names(names: Sequence[str], longest: int) -> list[str]:
     >>> shorten_names(["a rather long measurement, mean", "a rather long measurement, error"], 16)
     ['…mean', '…error']
     >>> shorten_names(["the first of many words", "another"], 16)
-    ['the first…words', 'another']
+    ['the first …words', 'another']
     """
     long = [name for name in names if len(name) > longest]
     if len(set(long)) > 1:

@@ -123,8 +123,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     console.print(_features(found))
     if found.directions is None:
         output.note(found.missing)
-    elif len(found.directions):
-        console.print(_directions(found.directions, words.removed_in_table))
+    elif len(found.directions.combinations()):
+        console.print(_combinations(found.directions.combinations(), words.removed_in_table))
     if found.groups is not None and len(found.groups):
         console.print(Text(str(found.groups)), soft_wrap=True)
         console.print()
@@ -172,11 +172,11 @@ def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
     return [f"{label}{way}" if way else "" for way, label in zip(found.direction, of, strict=True)]
 
 
-def _directions(directions: Directions, removed: str) -> Table:
+def _combinations(directions: Directions, removed: str) -> Table:
     best = directions.top(MAX_LINES)
     found = zip(best.words, best.share, best.count, strict=True)
     rows = [(words, f"{100 * share:.2f}", f"{count:,}") for words, share, count in found]
-    return output.table(("direction", f"% of {removed}", "splits"), rows)
+    return output.table(("combination", f"% of {removed}", "splits"), rows)
 
 
 def _as_json(

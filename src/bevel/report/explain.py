@@ -125,9 +125,7 @@ def _drawn_outputs(effect: Effect) -> Effect:
 
 def effect_finding(result: Effect) -> str:
     """Shape of the curve of a feature, as in the title of its figure."""
-    with detached():
-        title = plots.effect(result).get_title(loc="left").replace("\n", " ")
-    return title.partition(": ")[2]
+    return plots.effects.effect_finding(result)
 
 
 def draw_effect(result: Effect, heights: tuple[float, float], output_name: str = "") -> str:
@@ -135,18 +133,24 @@ def draw_effect(result: Effect, heights: tuple[float, float], output_name: str =
     named = replace(_drawn_outputs(result), names=tuple(shorten_names(result.names, LONGEST_NAME)))
     if output_name and named.classes is None:
         named = replace(named, output_name=output_name)
+    is_nominal = named.grid[0].dtype.kind == "O"
 
     def draw(ax: Axes) -> Axes:
         plots.effect(named, ax=ax)
         ax.set_title("", loc="left")  # the text above has the same content
-        ax.set_ylim(heights)
+        if is_nominal:
+            ax.set_xlim(heights)
+        else:
+            ax.set_ylim(heights)
         if ax.get_legend() is not None:  # above the curves, not on them
             n = min(MAX_IN_LINE, len(ax.get_lines()))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
         ax.set_ylabel(textwrap.fill(ax.get_ylabel(), LONGEST_SIDE))
+        ax.set_xlabel(textwrap.fill(ax.get_xlabel(), LONGEST_LINE))
         return ax
 
-    return _drawn(draw, EFFECT_INCHES)
+    n_labels = min(len(named.grid[0]), plots.effects.MAX_LABELS) if is_nominal else 0
+    return _drawn(draw, max(EFFECT_INCHES, BAR_INCHES * n_labels))
 
 
 def draw_tree(result: TreeRules) -> str:
@@ -192,7 +196,7 @@ def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
 
 # An explanation as sections of a page.
 
-RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
+RARELY_TWICE = 0.9  # share of the gain of combinations from those that occur in a single split
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -250,7 +254,10 @@ def _effects(found: Explanation) -> str:
             text += " Where they are narrowest, there are too few trees to estimate their width."
     if is_calibrated(found):
         text += " They are of means over trees, before the calibration of probabilities."
-    text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
+    text += (
+        " All pictures have the same scale; marks at the bottom are tenths of the rows, numbers "
+        "beside labels their rows."
+    )
     heights = shared_heights(found.effects)
     drawn = [
         figure(
@@ -271,13 +278,14 @@ def _combinations(found: Explanation) -> str:
     combined = combined_share(directions)
     if combined == 0.0:
         return paragraph("None: every split tests a single feature.")
-    once = float(directions.share[directions.count == 1].sum())
+    directions = directions.combinations()
+    once = float(directions.share[directions.count == 1].sum()) / combined
     text = (
         f"Splits on combinations of features {told.gains} {100 * combined:.0f} % of the "
         f"{told.removed}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
-        text += " Hardly any direction is used twice, so that none can stand out."
+        text += " Hardly any combination is used twice, so that none can stand out."
     best = directions.top(MAX_DIRECTIONS)
     rows = [
         [place + 1, words, TableCell(f"{100 * share:.2f}", share), count]
@@ -286,27 +294,27 @@ def _combinations(found: Explanation) -> str:
         )
     ]
     caption = (
-        f"The best of {len(directions):,} directions; one and its negative, which make the same "
+        f"The best of {len(directions):,} combinations; one and its negative, which make the same "
         "cuts, are taken for one."
     )
     if directions.is_scaled:
         caption += " Weights are of scaled features."
     words = table(
-        ["", "direction", f"% of the {told.removed}", "splits"],
+        ["", "combination", f"% of the {told.removed}", "splits"],
         rows,
         caption=caption,
         sortable=False,
     )
     if once > RARELY_TWICE:  # directions hardly repeat: none stands out
-        more = "The directions of the largest gain"
+        more = "The combinations of the largest gain"
         return paragraph(text) + f"<details><summary>{more}</summary>{words}</details>"
-    drawing = figure(draw_directions(directions), "The same directions, feature by feature.")
+    drawing = figure(draw_directions(directions), "The same combinations, feature by feature.")
     return paragraph(text) + words + wide(drawing, small=True)
 
 
 def combined_share(directions: Directions) -> float:
     """Share of the gain from splits on more than one feature."""
-    return float(directions.share[np.diff(directions.offset) > 1].sum())
+    return float(directions.combinations().share.sum())
 
 
 def _decisions(found: Explanation) -> str:

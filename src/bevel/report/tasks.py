@@ -619,7 +619,8 @@ class NumberWords(OneTargetWords):
         value, low, high = (
             number(float(np.sqrt(max(error + part, 0.0))) - before, digits=3) for part in each
         )
-        return f"root mean squared error of {number(before)} by {value} (95 % interval {low} to {high})"
+        what = f"root mean squared error of {number(before)}"
+        return f"{what} by {value} (95 % interval {low} to {high})"
 
     def family_errors(self, error: float, spread: float) -> tuple[str, str]:
         """Roots of the squared errors, in units of the target."""
