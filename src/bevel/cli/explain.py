@@ -47,6 +47,7 @@ def explain(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", "--report", help="HTML page to write.")
     ] = None,
+    positive: options.Positive = None,
     row: Annotated[
         list[int] | None,
         typer.Option(
@@ -78,6 +79,7 @@ def explain(
             event=event,
             entry=entry,
             rows=row or (),
+            positive=positive,
             random_state=seed,
             n_jobs=jobs,
             on_note=output.silent if as_json_ else output.note,
@@ -87,7 +89,7 @@ def explain(
         if out is not None:
             advance("drawing", 0, 1)
             columns = {"target": target, "time": time, "event": event, "entry": entry}
-            given = {**columns, "row": row, **table, "seed": seed, "out": out}
+            given = {**columns, "positive": positive, "row": row, **table, "seed": seed, "out": out}
             command = Command("explain", [model, data], given)
             page = report.explain.explain_report(model.name, data.name, found, str(command))
     if out is not None:
@@ -275,6 +277,7 @@ def _short_rules(groups: RuleSet | None, precision: str) -> list[dict[str, Any]]
             "rule": rule.text,
             "prediction": rule.prediction,
             precision: rule.precision,
+            "lift": None if rule.lift != rule.lift else rule.lift,
             "out_of_bag": None if rule.out_of_bag != rule.out_of_bag else rule.out_of_bag,
             "n_rows": rule.n_rows,
             "coverage": rule.coverage,

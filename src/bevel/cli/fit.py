@@ -75,6 +75,7 @@ def fit(
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    positive: options.Positive = None,
     oob: Annotated[
         Path | None, typer.Option(help="CSV of the out-of-bag predictions to write.")
     ] = None,
@@ -179,7 +180,8 @@ def fit(
             on_note=output.silent if as_json_ else output.note,
             on_progress=advance,
         )
-    found = replace(found, rows=replace(found.rows, notes=tuple(map(as_flags, found.rows.notes))))
+    notes = tuple(map(as_flags, found.rows.notes))
+    found = replace(found, rows=replace(found.rows, notes=notes), positive=positive)
     if out is not None:
         found.model.save(out)
     if oob is not None:
@@ -209,6 +211,7 @@ NOT_WITH_ISOLATION = (
 NOT_WITH_TIMES = (
     (
         *("target", "params", "class_weight", "monotonic", "contamination", "keep_targets"),
+        "positive",
         *("task", "model"),
     ),
     "{option} has no meaning with --time and --event, which fit a survival forest; got both. Leave "
@@ -231,6 +234,11 @@ NOT_WITH_SEVERAL_TARGETS = (
 
 def _check_options(given: Mapping[str, Any]) -> None:
     """Raise for options that contradict each other."""
+    if given["positive"] is not None and given["report"] is None:
+        raise ValueError(
+            "--positive belongs to --report, on whose page the rules are; got it alone. Name a "
+            "page, or leave it out."
+        )
     if given["model"] == ModelName.isolation:
         return _refuse(given, NOT_WITH_ISOLATION)
     if given["target"] is None or _given(given, SURVIVAL_OPTIONS):
@@ -283,7 +291,7 @@ def _targets(given: Mapping[str, Any], source: Source) -> workflow.targets.Targe
 GIVEN_FIRST = (*SURVIVAL_OPTIONS, "model")
 GIVEN_LAST = (
     *("density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight", "monotonic"),
-    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets"),
+    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets", "positive"),
 )
 
 

@@ -42,6 +42,7 @@ __all__ = [
     "Monotonic",
     "Nominal",
     "OptionalTarget",
+    "Positive",
     "ProjectionNames",
     "RowId",
     "Seed",
@@ -97,6 +98,10 @@ OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to 
 Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")]
 Event = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(metavar="CLASS", help="The class that short rules of the page are of."),
 ]
 Entry = Annotated[
     str | None,

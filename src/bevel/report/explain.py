@@ -347,12 +347,18 @@ def _groups(found: Explanation, groups: RuleSet) -> str:
     has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
     if has_estimate:
         text += f" {words.out_of_bag}"
-    header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
+    has_lift = groups.is_classifier
+    if has_lift:
+        text += " Lift: the share of the class among its rows, divided by that among all rows."
+    own = [*(["lift"] if has_lift else []), *(["out of bag"] if has_estimate else [])]
+    header = ["then", "if", *own, "rows", "% of rows", "% new"]
     rows = []
     for rule in groups.rules:
         then, estimate = words.short_rule(rule, found.target), _estimate(words, rule.out_of_bag)
+        lift = TableCell(number(rule.lift, digits=2), rule.lift)
+        cells = [*([lift] if has_lift else []), *([estimate] if has_estimate else [])]
         shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
-        rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
+        rows.append([then, rule.text, *cells, rule.n_rows, *shares])
     notes = paragraph(" ".join((*groups.of_the_forest(), *_figures(found))), kind="note")
     return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
 

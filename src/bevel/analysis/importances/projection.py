@@ -97,7 +97,7 @@ class Directions(PrintedResult):
         """The directions of more than one feature; shares stay those of all splits."""
         return self._take(np.flatnonzero(np.diff(self.offset) > 1))
 
-    def _take(self, chosen: npt.NDArray[np.integer[Any]]) -> Directions:
+    def _take(self, chosen: npt.NDArray[np.int64]) -> Directions:
         taken = self.rows.take(chosen)
         std = None if self.std is None else self.std[chosen]
         share, count = self.share[chosen], self.count[chosen]
