@@ -201,6 +201,7 @@ def draw_residuals(y: Floats, predicted: Floats) -> str:
         means = [(predicted[rows].mean(), residual[rows].mean()) for rows in groups]
         axes.plot(*zip(*means, strict=True), "o-", ms=4, lw=1.4, color=CLASS_COLOURS[5])
         axes.set(xlabel="predicted", ylabel="true − predicted")
+        axes.locator_params(axis="x", nbins=6)
 
     return _drawn(draw)
 

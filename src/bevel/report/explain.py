@@ -80,6 +80,7 @@ BAR_INCHES, FAN_INCHES, EFFECT_INCHES = 0.25, 2.4, 2.3
 LONGEST_NAME, LONGEST_LINE, LONGEST_SIDE = 24, 44, 28  # characters
 MAX_BARS, MAX_DIRECTIONS, MAX_STEPS = 20, 10, 9
 MAX_FAN_ROWS, MAX_IN_LINE = 300, 3
+LEAST_SHARE = 0.05  # of probability above and below the middle of effects
 
 
 def draw_importance(result: Importance, output_name: str = "") -> str:
@@ -112,6 +113,8 @@ def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
     bands = [each.values if each.standard_error is None else each.band() for each in drawn]
     low, high = (float(edge([edge(band) for band in bands])) for edge in (np.min, np.max))
     if effects[0].classes is not None:
+        middle = (low + high) / 2.0  # an effect of 0.01 does not fill the height
+        low, high = min(low, middle - LEAST_SHARE), max(high, middle + LEAST_SHARE)
         low, high = max(0.0, low), min(1.0, high)
     room = 0.04 * (high - low) or 0.5
     return low - room, high + room
@@ -142,6 +145,7 @@ def draw_effect(result: Effect, heights: tuple[float, float], output_name: str =
             ax.set_xlim(heights)
         else:
             ax.set_ylim(heights)
+            ax.locator_params(axis="x", nbins=5)
         if ax.get_legend() is not None:  # above the curves, not on them
             n = min(MAX_IN_LINE, len(ax.get_lines()))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
