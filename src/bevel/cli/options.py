@@ -87,7 +87,10 @@ class DecimalSign(StrEnum):
 
 Data = Annotated[
     Path,
-    typer.Argument(help="CSV, TSV (both may be gzipped) or Parquet; - for standard input."),
+    typer.Argument(
+        help="CSV, TSV (both may be gzipped), Parquet, Arrow, ORC, JSON lines or Excel; - for "
+        "standard input."
+    ),
 ]
 ModelData = Annotated[
     Path,
