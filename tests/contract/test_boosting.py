@@ -252,3 +252,99 @@ def test_targets_and_weights_of_extreme_size_give_finite_predictions() -> None:
         assert np.isfinite(model.fit(X, large, sample_weight=weights).predict(X)).all()
     with pytest.raises(ValueError, match="up to 1e"):
         ObliqueBoostingRegressor(max_iter=2).fit(X, large * 1e240)
+
+
+def halves(loader: Any) -> tuple[Table, Table]:
+    X, y = loader(return_X_y=True)
+    chosen = np.random.default_rng(0).random(len(y)) < 0.6
+    return (X[chosen], y[chosen]), (X[~chosen], y[~chosen])
+
+
+LOADERS = pytest.mark.parametrize(
+    ("estimator", "loader"),
+    [
+        (ObliqueBoostingClassifier, load_breast_cancer),
+        (ObliqueBoostingClassifier, load_iris),
+        (ObliqueBoostingRegressor, load_diabetes),
+    ],
+)
+
+
+@LOADERS
+def test_eval_set_is_another_way_to_pass_validation_rows(estimator: type[Any], loader: Any) -> None:
+    training, validation = halves(loader)
+    settings = {"max_iter": 300, "n_iter_no_change": 5, "learning_rate": 0.3, "random_state": 0}
+    expected = estimator(**settings).fit(*training, X_val=validation[0], y_val=validation[1])
+    for pairs in ([validation], validation, [training, validation], [validation, training]):
+        model = estimator(**settings).fit(*training, eval_set=pairs)
+        np.testing.assert_array_equal(model.validation_score_, expected.validation_score_)
+        np.testing.assert_array_equal(model.predict(validation[0]), expected.predict(validation[0]))
+
+
+@pytest.mark.parametrize("pairs", [[], [(1, 2), (3, 4)], [(1, 2, 3)], "valid", {"X": 1}])
+def test_eval_set_without_one_pair_of_other_rows_is_refused(pairs: Any) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    with pytest.raises((TypeError, ValueError), match="eval_set must be a pair"):
+        ObliqueBoostingRegressor().fit(X, y, eval_set=pairs)
+    with pytest.raises(ValueError, match="eval_set must be None with X_val"):
+        ObliqueBoostingRegressor().fit(X, y, X_val=X, y_val=y, eval_set=pairs)
+
+
+@LOADERS
+def test_curves_and_best_iteration_are_named_as_elsewhere(
+    estimator: type[Any], loader: Any, tmp_path: Path
+) -> None:
+    training, validation = halves(loader)
+    model = estimator(max_iter=300, n_iter_no_change=5, learning_rate=0.3, random_state=0)
+    model.fit(*training, eval_set=[validation]).save(tmp_path / "model.bevel")
+    for each in (model, bevel.load(tmp_path / "model.bevel")):
+        curves = each.evals_result_
+        assert list(curves) == ["training", "validation"]
+        losses = curves["validation"][each.loss]
+        assert each.best_iteration_ == 1 + int(np.argmin(losses)) == each.n_iter_ < len(losses)
+        assert curves["training"][each.loss] == (-each.train_score_).tolist()
+    alone = estimator(max_iter=7, early_stopping=False).fit(*training)
+    assert (alone.best_iteration_, list(alone.evals_result_)) == (7, ["training"])
+
+
+def test_curves_of_a_scorer_have_its_name() -> None:
+    training, validation = halves(load_breast_cancer)
+    model = ObliqueBoostingClassifier(max_iter=20, scoring="roc_auc").fit(
+        *training, eval_set=validation
+    )
+    assert model.evals_result_["validation"] == {"roc_auc": model.validation_score_.tolist()}
+    assert list(model.evals_result_["training"]) == ["log_loss"]
+
+
+@LOADERS
+def test_first_iterations_predict_as_the_staged_predictions_do(
+    estimator: type[Any], loader: Any, tmp_path: Path
+) -> None:
+    (X, y), (X_new, _) = halves(loader)
+    frame = pd.DataFrame(X_new, columns=[f"x{i}" for i in range(X.shape[1])])
+    model = estimator(max_iter=6, random_state=0).fit(pd.DataFrame(X, columns=frame.columns), y)
+    model.save(tmp_path / "model.bevel")
+    for each in (model, bevel.load(tmp_path / "model.bevel", mmap=True)):
+        stages = list(each.staged_predict(frame))
+        for n, expected in enumerate(stages, start=1):
+            np.testing.assert_array_equal(each.predict(frame, n_iterations=n), expected)
+            np.testing.assert_array_equal(each.predict(frame[:3], n_iterations=n), expected[:3])
+        if isinstance(each, ObliqueBoostingClassifier):
+            for n, expected in enumerate(each.staged_predict_proba(frame), start=1):
+                found = each.predict_proba(frame, n_iterations=n)
+                np.testing.assert_array_equal(found, expected)
+            np.testing.assert_array_equal(
+                each.predict_log_proba(frame, n_iterations=2),
+                np.log(each.predict_proba(frame, n_iterations=2)),
+            )
+        none = each.predict(frame, n_iterations=0)
+        assert len(np.unique(none)) == 1
+
+
+@pytest.mark.parametrize("n", [-1, 6, 2.0, True, "all"])
+def test_numbers_of_iterations_that_a_model_does_not_have_are_refused(n: Any) -> None:
+    X, y = load_diabetes(return_X_y=True)
+    model = ObliqueBoostingRegressor(max_iter=5).fit(X, y)
+    required = "n_iterations must be an integer from 0 to the 5 iterations of the model, or None"
+    with pytest.raises((TypeError, ValueError), match=required):
+        model.predict(X, n_iterations=n)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import pickle
 import subprocess
 import sys
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,7 +14,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier, ObliqueForestRegressor
 
 
 def table(n=300, seed=0):
@@ -87,6 +89,85 @@ def test_nominal_codes_in_an_array_equal_labels_in_a_frame():
     array = forest.fit(codes.to_numpy(dtype=float), y).apply(codes.to_numpy(dtype=float))
     labels = ObliqueForestClassifier(10, random_state=0).fit(frame, y).apply(frame)
     assert np.array_equal(array, labels)
+
+
+def changed_frames(frame):
+    """Rows of a frame, and frames that differ from it in one thing each."""
+    rng = np.random.default_rng(1)
+    row, several = frame[7:8], frame[3:20]
+    yield from (row, several, frame, row, row.copy(), pd.DataFrame([row.iloc[0].to_dict()]))
+    yield from (several.reset_index(drop=True), several[several.columns[::-1]])
+    yield from (row.rename(columns={"age": "years"}), row.drop(columns="age"), row.assign(new=1.0))
+    yield from (row.astype({"age": kind}) for kind in ("float32", "int8", "Int64", "str", "object"))
+    yield from (several.assign(**{name: np.nan}) for name in ("age", "city", "income", "member"))
+    yield from (several.assign(income=value) for value in (np.inf, 1e300, 3, "much", None))
+    yield several.assign(income=pd.Timestamp("2020-01-01"))
+    yield several.assign(age=2**53 + 1)
+    yield from (several.assign(city=value) for value in ("nowhere", None, 7, pd.NA))
+    yield from (several.astype({"city": kind}) for kind in ("category", "string", "object"))
+    yield several.assign(city=pd.Categorical(rng.choice(["oslo", "new"], len(several))))
+    yield several.assign(member=several["member"].astype(int))
+    yield several.set_axis(range(several.shape[1]), axis=1)
+    for age in (30, "30", pd.Timestamp("1990-01-01"), None):
+        yield several.assign(age=np.full(len(several), age, dtype=object))
+    yield several.to_numpy()
+    for each in (row, several, several.assign(income=np.nan), several.assign(city=None)):
+        yield pl.from_pandas(each)
+        yield pl.from_pandas(each)[::-1]
+        yield pl.from_pandas(each).select(each.columns[::-1].tolist())
+        yield pl.from_pandas(each).with_columns(pl.col("city").cast(pl.String).cast(pl.Categorical))
+        yield pl.from_pandas(each).with_columns(pl.col("income").cast(pl.Float32))
+        yield pl.from_pandas(each).with_columns(pl.col("age").cast(pl.String))
+        yield pl.from_pandas(each).with_columns(pl.lit(None, pl.Int64).alias("age"))
+        yield pa.Table.from_pandas(each)
+
+
+def outcome(predict, rows):
+    """What a call returns, raises and warns of."""
+    with warnings.catch_warnings(record=True) as warned:
+        warnings.simplefilter("always")
+        try:
+            result = predict(rows).tolist()
+        except (TypeError, ValueError) as error:
+            result = type(error), str(error)
+    return result, [str(each.message) for each in warned]
+
+
+@pytest.mark.parametrize("columns", ["all", "numbers"])
+@pytest.mark.parametrize(
+    "estimator",
+    [
+        ObliqueForestClassifier(20, random_state=0),
+        ObliqueForestClassifier(20, projection="sparse", categorical_features=None),
+        ObliqueBoostingClassifier(max_iter=20, random_state=0),
+    ],
+    ids=["default", "sparse", "boosting"],
+)
+def test_frames_after_others_are_read_as_if_they_were_the_first(estimator, columns):
+    frame, y = table()
+    frame["town"] = [f"town {i % 120}" for i in range(len(frame))]  # becomes a mean of the target
+    if columns == "numbers" or estimator.get_params().get("categorical_features", "") is None:
+        frame = frame[["age", "income"]].assign(city=frame["age"] // 7, member=frame["member"])
+    fitted = estimator.fit(frame, y)
+    remembers_nothing = pickle.dumps(fitted)
+    frames = list(changed_frames(frame))
+    fitted.predict(frame[:1])
+    expected = [outcome(pickle.loads(remembers_nothing).predict, each) for each in frames]
+    twice = np.repeat(np.arange(len(frames)), 2)
+    for place in [*twice, *np.random.default_rng(0).permutation(len(frames))]:
+        assert outcome(fitted.predict, frames[place]) == expected[place]
+
+
+@pytest.mark.parametrize("library", [pd.DataFrame, pl.DataFrame])
+def test_second_row_of_a_layout_is_read_without_checks(library, monkeypatch):
+    frame, y = table()
+    frame = library(frame.assign(city=pd.Categorical(frame["city"])))
+    forest = ObliqueForestClassifier(5).fit(frame, y)
+    forest.predict(frame[:1])
+    monkeypatch.setattr(forest, "_read", None)  # checks would raise
+    assert forest.predict(frame[1:3]).shape == (2,)
+    with pytest.raises(TypeError, match="not callable"):
+        forest.predict(frame[:300])  # an array of objects of many rows would be slow
 
 
 def test_names_unlike_those_of_fit_warn_as_in_scikit_learn():

@@ -57,8 +57,8 @@ class Reader:
         return sign * np.prod(np.stack(values), axis=0) if len(values) > 1 else sign * values[0]
 
     def _factor(self, text: str) -> np.ndarray:
-        if re.fullmatch(r"[0-9.]+(e[−+]?[0-9]+)?", text):
-            return np.full(len(self.table), float(text.replace("−", "-")))
+        if re.fullmatch(r"[0-9.,]+(e[−+]?[0-9]+)?", text):
+            return np.full(len(self.table), float(text.replace("−", "-").replace(",", "")))
         if text.startswith("["):
             return self._bounded(text[1:-1])
         if "rank(" in text:

@@ -18,6 +18,7 @@ OPTIONAL = (
     "pyarrow",
     "onnx",
 )
+HEAVY = ("sklearn", "scipy", "pandas", "polars", "pyarrow", "matplotlib", "narwhals")
 LAZY = ("analysis", "dask", "datasets", "plots", "workflow")
 
 
@@ -39,6 +40,29 @@ def test_import_of_bevel_without_any_optional_package_gives_every_module():
     assert run(block + f"print([getattr(bevel, n).__name__ for n in {LAZY}])") == (
         "['bevel.analysis', 'bevel.dask', 'bevel.datasets', 'bevel.plots', 'bevel.workflow']\n"
     )
+
+
+@pytest.mark.parametrize("words", [["--version"], ["--help"], ["fit", "--help"]], ids=" ".join)
+def test_command_line_that_only_prints_imports_no_package_of_the_models(words):
+    # Each of them takes longer than the rest of the command.
+    code = (
+        "import sys, importlib.metadata as m; m.entry_points = lambda group: []; "
+        f"sys.argv = ['bevel', *{words}]; from bevel.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"print([n for n in {HEAVY} if n in sys.modules])"
+    )
+    assert run(code).endswith("\n[]\n")
+
+
+def test_version_of_the_command_line_loads_no_other_package():
+    code = (
+        "import sys; sys.argv = ['bevel', '--version']; from bevel.cli import main\n"
+        "try: main()\n"
+        "except SystemExit: pass\n"
+        f"print([n for n in {(*HEAVY, 'bevel_lab')} if n in sys.modules])"
+    )
+    assert run(code).endswith("\n[]\n")
 
 
 def test_dir_of_bevel_lists_the_public_api_only():

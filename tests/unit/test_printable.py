@@ -7,11 +7,13 @@ from copy import copy
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from support.command_line import invoke
 
 from bevel import ObliqueForestClassifier, analysis
 from bevel.cli.app import app
-from bevel.printable import json_escaped, printable, rounded
+from bevel.printable import json_escaped, number, printable, rounded, shorten_names
 
 EVIL = "\x1b]0;gone\x07\x9b2J\u202e[red]<b>*/ \"'\\\n\r$\\frac{$"
 UNSEEN = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
@@ -40,11 +42,11 @@ def test_text_shows_what_cannot_be_seen(text, shown):
     ("value", "digits", "shown"),
     [
         (186.3, 2, "190"),
-        (-30244.0, 4, "-30240"),
+        (-30244.0, 4, "-30,244"),
         (0.00413, 2, "0.0041"),
         (0.0, 2, "0"),
-        (1.2345e9, 2, "1.2e+09"),
-        (2.34e-7, 2, "2.3e-07"),
+        (1.2345e9, 2, "1.2e9"),
+        (2.34e-7, 2, "2.3e-7"),
         (float("nan"), 2, "nan"),
         (float("inf"), 2, "inf"),
     ],
@@ -169,3 +171,62 @@ def test_exported_c_is_plain_ascii_and_keeps_its_comments_closed(forest):
     code = re.sub(r'/\*.*?\*/|"(?:\\.|[^"\\])*"', "", text, flags=re.DOTALL)
     assert "[red]" not in code
     assert "gone" not in code
+
+
+@pytest.mark.parametrize(
+    ("value", "spread", "shown"),
+    [
+        (17329.4, None, "17,329"),
+        (5_276_000.0, None, "5,276,000"),
+        (2015.0, None, "2015"),
+        (-122.25712, 0.14, "−122.257"),
+        (-122.25712, None, "−122.3"),
+        (47.5, 0.1, "47.5"),
+        (0.0001234, None, "0.0001234"),
+        (0.00001234, None, "1.234e−5"),
+        (0.004, 250.0, "0"),
+        (-0.0, None, "0"),
+        (9_999_999.6, None, "10,000,000"),
+        (9999.6, 1e4, "10,000"),
+        (2.5e12, None, "2.5e12"),
+        (float("nan"), None, "nan"),
+        (float("-inf"), 3.0, "−inf"),
+        (12.0, float("nan"), "12"),
+    ],
+)
+def test_numbers_have_the_digits_that_their_spread_needs(value, spread, shown):
+    assert number(value, spread) == shown
+
+
+@given(st.floats(1e-4, 1e7), st.sampled_from([1.0, -1.0]))
+def test_numbers_of_people_have_no_exponent_and_four_digits(size, sign):
+    text = number(sign * size)
+    assert "e" not in text
+    read = float(text.replace("−", "-").replace(",", ""))
+    assert read == pytest.approx(sign * size, rel=5.1e-4)
+
+
+LONG = "a rather long measurement of the engine"
+
+
+@pytest.mark.parametrize(
+    ("names", "shown"),
+    [
+        (["age", "bmi"], ["age", "bmi"]),
+        ([f"{LONG}, mean", f"{LONG}, error"], ["…mean", "…error"]),
+        ([f"mean of {LONG}", f"error of {LONG}"], ["mean…", "error…"]),
+        ([f"{LONG} 1", "age", f"{LONG} 2"], ["…1", "age", "…2"]),
+        ([LONG], ["a rather long m…e engine"]),
+        ([LONG, LONG], ["a rather long m…e engine"] * 2),
+    ],
+)
+def test_long_names_are_shortened_where_they_do_not_differ(names, shown):
+    assert shorten_names(names, 24) == shown
+
+
+@given(st.lists(st.text("ab _", max_size=60), unique=True, max_size=20))
+def test_shortened_names_keep_their_order_and_short_ones(names):
+    short = shorten_names(names, 24)
+    assert len(short) == len(names)
+    assert all(s == n for s, n in zip(short, names, strict=True) if len(n) <= 24)
+    assert all(len(s) <= 49 for s in short)

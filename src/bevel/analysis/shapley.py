@@ -34,6 +34,7 @@ from bevel.data.values import as_values, shown_labels
 from bevel.errors import join_names, wrong_type, wrong_value
 from bevel.extras import import_optional
 from bevel.parameters.parameter import Integer
+from bevel.printable import rounded
 from bevel.training.progress import Progress
 
 if TYPE_CHECKING:
@@ -271,7 +272,7 @@ class ShapleyValues(PrintedResult):
     def _printed(self) -> PrintedTable:
         importance = self.importances
         order = np.argsort(-importance, kind="stable")[:MAX_FEATURES_SHOWN]
-        rows = [(self.names[feature], f"{importance[feature]:.5g}") for feature in order]
+        rows = [(self.names[feature], rounded(float(importance[feature]), 5)) for feature in order]
         hidden = len(self.names) - len(order)
         more = (f"... and {hidden} more features",) if hidden > 0 else ()
         return PrintedTable(self._title(), ("feature", "mean |value|"), rows, more)
@@ -387,7 +388,7 @@ class ShapleyInteractions(PrintedResult):
     def _printed(self) -> PrintedTable:
         pairs = self.pairs()
         rows = [
-            (f"{one} × {other}", f"{strength:.5g}")
+            (f"{one} × {other}", rounded(float(strength), 5))
             for one, other, strength in pairs[:MAX_PAIRS_SHOWN]
         ]
         hidden = len(pairs) - len(rows)

@@ -1,16 +1,17 @@
 """The command line as a whole: its commands, also those of other packages."""
 
-from collections.abc import Callable
 from importlib.metadata import EntryPoint, entry_points, version
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperGroup
+from typer.main import get_command, get_group
 
 from bevel.cli import demo, explain, export, fit, inspect, predict, tune
 from bevel.cli.error_handling import handle_errors
 
 __all__ = [
-    "add_plugins",
+    "Commands",
     "app",
 ]
 
@@ -20,21 +21,36 @@ GROUP = "bevel.commands"
 KNOWN = {"lab": "python -m pip install bevel-lab"}
 
 
-def add_plugins(app: typer.Typer) -> None:
-    """Add the commands that installed packages provide.
+class Commands(TyperGroup):
+    """The own commands, and those that installed packages provide.
 
-    A package that is absent or broken gets a command that prints an error, so that the other
-    commands still work.
+    Packages are loaded when their command or the list of commands is asked for. One that is broken
+    gets a command that prints an error, so that the other commands still work.
     """
-    found = {each.name: each for each in entry_points(group=GROUP)}
-    for name in sorted(found):
-        try:
-            app.add_typer(found[name].load(), name=name)
-        except Exception as error:
-            _add_stub(app, name, _broken(found[name], error))
-    for name in sorted(KNOWN.keys() - found.keys()):
+
+    def list_commands(self, ctx: Any) -> list[str]:
+        return [*super().list_commands(ctx), *sorted(_plugins())]
+
+    def get_command(self, ctx: Any, cmd_name: str) -> Any:
+        return super().get_command(ctx, cmd_name) or _plugin(cmd_name)
+
+
+def _plugins() -> dict[str, EntryPoint]:
+    return {each.name: each for each in entry_points(group=GROUP)}
+
+
+def _plugin(name: str) -> Any:
+    """The command of another package, or a stub for one that is broken or not installed."""
+    point = _plugins().get(name)
+    if point is None:
         text = f"bevel {name} is in a package of its own, which is not installed."
-        _add_stub(app, name, f"{text} Install it: {KNOWN[name]}")
+        return _stub(name, f"{text} Install it: {KNOWN[name]}") if name in KNOWN else None
+    try:
+        command = get_group(point.load())
+    except Exception as error:
+        return _stub(name, _broken(point, error))
+    command.name = name
+    return command
 
 
 def _broken(point: EntryPoint, error: Exception) -> str:
@@ -42,21 +58,22 @@ def _broken(point: EntryPoint, error: Exception) -> str:
     return f"bevel {point.name} cannot be loaded from {package}: {error}. Install {package} again."
 
 
-def _add_stub(app: typer.Typer, name: str, message: str) -> None:
-    settings = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
-    app.command(name, help=message, context_settings=settings)(_stub(message))
+def _stub(name: str, message: str) -> Any:
+    """A command that takes any words and prints a message."""
 
-
-def _stub(message: str) -> Callable[[typer.Context], None]:
     def stub(_context: typer.Context) -> None:
         typer.echo(message, err=True)
         raise typer.Exit(1)
 
-    return stub
+    settings = {"ignore_unknown_options": True, "allow_extra_args": True, "help_option_names": []}
+    alone = typer.Typer(add_completion=False)
+    alone.command(name, help=message, context_settings=settings)(stub)
+    return get_command(alone)
 
 
 app = typer.Typer(
     name="bevel",
+    cls=Commands,
     help="Oblique decision forests: trees that cut on the slant.",
     no_args_is_help=True,
     add_completion=False,
@@ -69,7 +86,6 @@ app.command("explain", epilog=explain.EXAMPLES)(handle_errors(explain.explain))
 app.command("tune", epilog=tune.EXAMPLES)(handle_errors(tune.tune))
 app.command(epilog=export.EXAMPLES)(handle_errors(export.export))
 app.command(epilog=inspect.EXAMPLES)(handle_errors(inspect.inspect))
-add_plugins(app)
 
 
 def _print_version(asked: bool) -> None:

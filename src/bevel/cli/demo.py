@@ -1,43 +1,26 @@
 """``bevel demo``: the default beside random forests on small problems, and one model in detail."""
 
+from __future__ import annotations
+
 import io
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.table import Table
 
-from bevel import workflow
+from bevel import report, workflow
 from bevel.cli import options, output
 from bevel.cli.flags import Command
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.plots import decision_boundaries
-from bevel.plots.canvas import detached
 from bevel.printable import printable
-from bevel.report.demo import (
-    Comparison,
-    as_csv,
-    as_dict,
-    as_html,
-    best_contenders,
-    headline,
-    percent,
-    speed_ratios,
-)
-from bevel.training.threads import count_threads
-from bevel.workflow.demo_problems import (
-    EXAMPLE_TARGET,
-    ForestSize,
-    Measurement,
-    compare,
-    contenders,
-    example_csv,
-    fit_plane,
-    problems,
-)
+
+if TYPE_CHECKING:
+    from bevel.report.demo import Comparison
+    from bevel.workflow.demo_problems import ForestSize, Measurement
 
 __all__ = ["EXAMPLES", "demo"]
 
@@ -84,19 +67,25 @@ def demo(
     """
     import_optional("matplotlib", needed_by="bevel demo", install="bevel[plot]")
     output.check_free([out / name for name in FILES if (out / name).exists()], force=force)
-    size = ForestSize(n_trees=trees, n_threads=count_threads(jobs))
+    from bevel.training.threads import count_threads
+
+    size = workflow.demo_problems.ForestSize(n_trees=trees, n_threads=count_threads(jobs))
     comparison = _run(size, seed, quick)
     console = output.console()
     if not as_json:
         console.print(_table(comparison))
         console.print(CAPTION.format(settings=comparison.settings))
-        console.print("\n" + "\n".join(headline(comparison)), markup=False, highlight=False)
+        console.print(
+            "\n" + "\n".join(report.demo.headline(comparison)), markup=False, highlight=False
+        )
     given = {"quick": quick or None, "trees": trees, "seed": seed, "out": out}
     commands = str(Command("demo", [], given)), _example_command(size, seed)
     _write(out, comparison, _picture(size, seed), *commands)
     _write_example(out, size, seed)
     if as_json:
-        output.print_json(as_dict(comparison) | {"files": [out / name for name in FILES]})
+        output.print_json(
+            report.demo.as_dict(comparison) | {"files": [out / name for name in FILES]}
+        )
     else:
         folder = printable(str(out))
         console.print(f"\nWritten to {folder}: {', '.join(FILES)}", markup=False, highlight=False)
@@ -104,8 +93,14 @@ def demo(
 
 
 def _picture(size: ForestSize, seed: int) -> bytes:
-    plane = fit_plane(size, seed)
-    titles = {name: f"{name}\ntest error {percent(plane.errors[name])} %" for name in plane.errors}
+    from bevel.plots import decision_boundaries
+    from bevel.plots.canvas import detached
+
+    plane = workflow.demo_problems.fit_plane(size, seed)
+    titles = {
+        name: f"{name}\ntest error {report.demo.percent(plane.errors[name])} %"
+        for name in plane.errors
+    }
     with detached():
         axes = decision_boundaries(
             {titles[name]: classifier for name, classifier in plane.classifiers.items()},
@@ -122,8 +117,8 @@ def _write(
     out: Path, comparison: Comparison, picture: bytes, command: str, example_command: str
 ) -> None:
     out.mkdir(parents=True, exist_ok=True)
-    page = as_html(comparison, picture, command, f"{EXAMPLE}.html", example_command)
-    contents = (page.encode(), picture, as_csv(comparison).encode())
+    page = report.demo.as_html(comparison, picture, command, f"{EXAMPLE}.html", example_command)
+    contents = (page.encode(), picture, report.demo.as_csv(comparison).encode())
     for name, content in zip(FILES[:3], contents, strict=True):
         write_whole(out / name, [content])
 
@@ -131,20 +126,18 @@ def _write(
 def _example_command(size: ForestSize, seed: int) -> str:
     """The command that makes the model and the page of the example again."""
     data, model, page = FILES[3:]
-    given = {"target": EXAMPLE_TARGET, "trees": size.n_trees, "seed": seed}
+    given = {"target": workflow.demo_problems.EXAMPLE_TARGET, "trees": size.n_trees, "seed": seed}
     return str(Command("fit", [data], {**given, "out": model, "report": page}))
 
 
 def _write_example(out: Path, size: ForestSize, seed: int) -> None:
     """Write the rows, the model file and the page of one model, as `bevel fit` does."""
-    from bevel.report.fit import fit_report, n_steps
-
     data, model, page = (out / name for name in FILES[3:])
-    write_whole(data, [example_csv().encode()])
+    write_whole(data, [workflow.demo_problems.example_csv().encode()])
     with output.steps() as advance:
         found = workflow.fit(
             data,
-            EXAMPLE_TARGET,
+            workflow.demo_problems.EXAMPLE_TARGET,
             n_estimators=size.n_trees,
             random_state=seed,
             n_jobs=size.n_threads,
@@ -153,14 +146,16 @@ def _write_example(out: Path, size: ForestSize, seed: int) -> None:
         )
     found.model.save(model)
     command = _example_command(size, seed)
-    with output.progress("writing the page of a model", n_steps(found)) as advance_page:
-        text = fit_report(data.name, found, command, model_file=model.name, on_step=advance_page)
+    with output.progress("writing the page of a model", report.fit.n_steps(found)) as advance_page:
+        text = report.fit.fit_report(
+            data.name, found, command, model_file=model.name, on_step=advance_page
+        )
     write_whole(page, [text.encode("utf-8")])
 
 
 def _run(size: ForestSize, seed: int, quick: bool) -> Comparison:
-    field = contenders(size)
-    tasks = problems(quick=quick)
+    field = workflow.demo_problems.contenders(size)
+    tasks = workflow.demo_problems.problems(quick=quick)
     n_fits = len(field) * sum(each.n_splits for each in tasks)
     done = 0
     with output.progress("", n_fits) as advance:
@@ -170,10 +165,10 @@ def _run(size: ForestSize, seed: int, quick: bool) -> Comparison:
             done += 1
             advance(done, f"{problem}, {contender}")
 
-        measurements = list(compare(tasks, field, seed=seed, on_fit=count))
+        measurements = list(workflow.demo_problems.compare(tasks, field, seed=seed, on_fit=count))
     threads = f"{size.n_threads} thread{'s' if size.n_threads > 1 else ''}"
     settings = f"{size.n_trees} trees, {threads}, seed {seed}"
-    return Comparison(tuple(each.name for each in field), measurements, settings)
+    return report.demo.Comparison(tuple(each.name for each in field), measurements, settings)
 
 
 def _table(comparison: Comparison) -> Table:
@@ -191,8 +186,10 @@ def _table(comparison: Comparison) -> Table:
 
 def _cells(measurement: Measurement) -> Sequence[str]:
     errors = [
-        f"[bold]{percent(error)}[/bold]" if best else percent(error)
-        for error, best in zip(measurement.errors, best_contenders(measurement), strict=True)
+        f"[bold]{report.demo.percent(error)}[/bold]" if best else report.demo.percent(error)
+        for error, best in zip(
+            measurement.errors, report.demo.best_contenders(measurement), strict=True
+        )
     ]
     return [
         measurement.problem,
@@ -201,5 +198,5 @@ def _cells(measurement: Measurement) -> Sequence[str]:
         str(measurement.n_classes),
         *errors,
         *(f"{seconds:.3f}" for seconds in measurement.seconds),
-        *(f"{ratio:.1f}×" for ratio in speed_ratios(measurement)),
+        *(f"{ratio:.1f}×" for ratio in report.demo.speed_ratios(measurement)),
     ]

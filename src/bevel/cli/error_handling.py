@@ -12,7 +12,7 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Annotated, Any
+from typing import Annotated, Any, get_type_hints
 
 import typer
 
@@ -54,10 +54,13 @@ def handle_errors(command: Callable[..., None]) -> Callable[..., None]:
     paragraphs = (command.__doc__ or "").split("\n\n")
     run.__doc__ = "\n\n".join(" ".join(each.split()) for each in paragraphs)  # wrapped by help
     signature = inspect.signature(command)
+    hints = get_type_hints(command, include_extras=True) | {"debug": Debug}
     option = inspect.Parameter("debug", inspect.Parameter.KEYWORD_ONLY, default=False)
-    extended = [*signature.parameters.values(), option.replace(annotation=Debug)]
-    run.__signature__ = signature.replace(parameters=extended)  # type: ignore[attr-defined]
-    run.__annotations__ = {**command.__annotations__, "debug": Debug}
+    parameters = [*signature.parameters.values(), option]
+    run.__signature__ = signature.replace(  # type: ignore[attr-defined]
+        parameters=[each.replace(annotation=hints[each.name]) for each in parameters]
+    )
+    run.__annotations__ = hints
     return run
 
 

@@ -1,34 +1,28 @@
 """``bevel explain``: importances of a model, and explanations of its predictions."""
 
+from __future__ import annotations
+
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 import typer
 from rich.table import Table
 from rich.text import Text
 
-from bevel import workflow
-from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
+from bevel import report, workflow
 from bevel.cli import options, output
 from bevel.cli.flags import Command, as_flags
 from bevel.cli.options import Entry, Event, ModelData, Time, reads_tables, source_of
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.printable import printable
-from bevel.report.explain import (
-    combined_share,
-    describe_model,
-    describe_rows,
-    explain_report,
-    row_sentence,
-)
-from bevel.report.headline import score_line
-from bevel.report.tasks import words_of_model
+from bevel.printable import grouped, printable
 from bevel.tables.options import TableKeywords
-from bevel.workflow.explaining import Explanation
-from bevel.workflow.scores import as_json
+
+if TYPE_CHECKING:
+    from bevel.analysis.results import Directions, Importance, RuleSet, TopRules
+    from bevel.workflow.explaining import Explanation
 
 __all__ = ["EXAMPLES", "explain"]
 
@@ -53,6 +47,7 @@ def explain(
     out: Annotated[
         Path | None, typer.Option("--out", "-o", "--report", help="HTML page to write.")
     ] = None,
+    positive: options.Positive = None,
     row: Annotated[
         list[int] | None,
         typer.Option(
@@ -84,6 +79,7 @@ def explain(
             event=event,
             entry=entry,
             rows=row or (),
+            positive=positive,
             random_state=seed,
             n_jobs=jobs,
             on_note=output.silent if as_json_ else output.note,
@@ -93,9 +89,9 @@ def explain(
         if out is not None:
             advance("drawing", 0, 1)
             columns = {"target": target, "time": time, "event": event, "entry": entry}
-            given = {**columns, "row": row, **table, "seed": seed, "out": out}
+            given = {**columns, "positive": positive, "row": row, **table, "seed": seed, "out": out}
             command = Command("explain", [model, data], given)
-            page = explain_report(model.name, data.name, found, str(command))
+            page = report.explain.explain_report(model.name, data.name, found, str(command))
     if out is not None:
         write_whole(out, [page.encode("utf-8")])
     if as_json_:
@@ -105,19 +101,19 @@ def explain(
 
 
 def _print(data: Path, out: Path | None, found: Explanation) -> None:
-    words = words_of_model(found.model)
+    words = report.tasks.words_of_model(found.model)
     lines = {
-        words.aggregation.name: describe_model(found.model),
-        "rows": describe_rows(str(data), found),
+        words.aggregation.name: report.explain.describe_model(found.model),
+        "rows": report.explain.describe_rows(str(data), found),
     }
     kind = {"new": "", "out-of-bag": "out-of-bag ", "grown on": "in-bag "}[found.row_kind]
     for name, estimate in found.scores.items():
-        lines[f"{kind}{name}"] = score_line(name, estimate)
+        lines[f"{kind}{name}"] = report.headline.score_line(name, estimate)
     bands = [] if found.quantiles is None else found.quantiles.bands
     for band in bands:
         if band.covered is not None:
             name = f"{kind}coverage of {100 * band.share:.0f} %"
-            lines[name] = score_line("coverage", band.covered)
+            lines[name] = report.headline.score_line("coverage", band.covered)
     output.print_lines(lines)
     if words.aggregation.rows_note and found.scores:
         output.note(words.aggregation.rows_note)
@@ -129,8 +125,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
     console.print(_features(found))
     if found.directions is None:
         output.note(found.missing)
-    elif len(found.directions):
-        console.print(_directions(found.directions, words.removed_in_table))
+    elif len(found.directions.combinations()):
+        console.print(_combinations(found.directions.combinations(), words.removed_in_table))
     if found.groups is not None and len(found.groups):
         console.print(Text(str(found.groups)), soft_wrap=True)
         console.print()
@@ -140,7 +136,8 @@ def _print(data: Path, out: Path | None, found: Explanation) -> None:
 
 def _features(found: Explanation) -> Table:
     """The most important features by the last measure, with all measures."""
-    told, measures = words_of_model(found.model), found.importances
+    told = report.tasks.words_of_model(found.model)
+    measures = [each.in_percent() for each in found.importances]
     last, effects = measures[-1], _direction_words(measures)
     head = ["feature"]
     head += [told.removed_in_table if each.kind == "gini" else each.kind for each in measures]
@@ -151,7 +148,7 @@ def _features(found: Explanation) -> Table:
     rows = [
         [
             measures[0].names[place],
-            *(f"{each.values[place]:.{_decimals(each)}f}" for each in measures),
+            *(grouped(float(each.values[place]), _decimals(each)) for each in measures),
             *([] if effects is None else [effects[place]]),
         ]
         for place in last.order[:MAX_LINES]
@@ -177,11 +174,11 @@ def _direction_words(importances: Sequence[Importance]) -> list[str] | None:
     return [f"{label}{way}" if way else "" for way, label in zip(found.direction, of, strict=True)]
 
 
-def _directions(directions: Directions, removed: str) -> Table:
+def _combinations(directions: Directions, removed: str) -> Table:
     best = directions.top(MAX_LINES)
     found = zip(best.words, best.share, best.count, strict=True)
     rows = [(words, f"{100 * share:.2f}", f"{count:,}") for words, share, count in found]
-    return output.table(("direction", f"% of {removed}", "splits"), rows)
+    return output.table(("combination", f"% of {removed}", "splits"), rows)
 
 
 def _as_json(
@@ -196,7 +193,7 @@ def _as_json(
         "n_rows": found.n_rows,
         "n_used": found.n_used,
         "rows_are": found.row_kind,
-        "scores": as_json(found.scores),
+        "scores": workflow.scores.as_json(found.scores),
         "importance_measures": {each.kind: each.measures for each in found.importances},
         "importance": {
             each.kind: dict(zip(each.names, each.values.tolist(), strict=True))
@@ -247,7 +244,7 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
     """Directions, rules and the tree; empty for a slim forest."""
     if found.directions is None or found.tree is None:
         return {}
-    precision = words_of_model(found.model).precision_name
+    precision = report.tasks.words_of_model(found.model).precision_name
     best = found.directions.top(MAX_LINES)
     columns = zip(best.words, best.share.tolist(), best.count.tolist(), strict=True)
     return {
@@ -255,7 +252,7 @@ def _decisions(found: Explanation) -> Mapping[str, Any]:
             dict(zip(("direction", "share", "splits"), each, strict=True)) for each in columns
         ],
         "n_directions": len(found.directions),
-        "combined_share": combined_share(found.directions),
+        "combined_share": report.explain.combined_share(found.directions),
         "rules": None if found.rules is None else _rules(found.rules, precision),
         "short_rules": _short_rules(found.groups, precision),
         "short_rules_imitate": _imitation(found.groups),
@@ -280,6 +277,7 @@ def _short_rules(groups: RuleSet | None, precision: str) -> list[dict[str, Any]]
             "rule": rule.text,
             "prediction": rule.prediction,
             precision: rule.precision,
+            "lift": None if rule.lift != rule.lift else rule.lift,
             "out_of_bag": None if rule.out_of_bag != rule.out_of_bag else rule.out_of_bag,
             "n_rows": rule.n_rows,
             "coverage": rule.coverage,
@@ -320,7 +318,7 @@ def _row(found: Explanation, place: int) -> dict[str, Any]:
     return {
         "row": row.number,
         "why": row.why,
-        "sentence": row_sentence(found, row, place),
+        "sentence": report.explain.row_sentence(found, row, place),
         "predicted": row.predicted[0]
         if classes is None
         else dict(zip(map(str, classes), row.predicted, strict=True)),

@@ -1,15 +1,12 @@
 """``bevel export``: a model file as C or ONNX, for use without Python."""
 
 from enum import StrEnum
-from importlib import import_module
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from bevel.cli import options, output
-from bevel.estimators.loading import load
-from bevel.export.c import write_c
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 
@@ -44,6 +41,8 @@ def export(
     """Write a model as one C file without dependencies, or as an ONNX graph."""
     target = out if out is not None else model.with_suffix(f".{to}")
     _check(model, target, to, name, force)
+    from bevel.estimators.loading import load
+
     _write(load(model), target, to, name or "model")
     typer.echo(printable(f"Written to {target}: {target.stat().st_size:,} bytes"))
 
@@ -64,6 +63,10 @@ def _check(model: Path, target: Path, to: Format, name: str | None, force: bool)
 
 def _write(estimator: Any, target: Path, to: Format, name: str) -> None:
     if to is Format.onnx:  # imported late, since it needs packages that other formats do not
-        import_module("bevel.export.onnx").write_onnx(estimator.fitted_forest_, target)
+        from bevel.export.onnx import write_onnx
+
+        write_onnx(estimator.fitted_forest_, target)
     else:
+        from bevel.export.c import write_c
+
         write_whole(target, (piece.encode() for piece in write_c(estimator.fitted_forest_, name)))

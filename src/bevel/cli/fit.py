@@ -1,5 +1,7 @@
 """``bevel fit``: a model from a file of rows, its scores, a model file and a report."""
 
+from __future__ import annotations
+
 import inspect
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -9,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from bevel import report as pages
+from bevel import workflow
 from bevel.cli import options, output
 from bevel.cli import options as forest
 from bevel.cli.flags import Command, as_flags, flag
@@ -30,18 +34,7 @@ from bevel.cli.options import (
 from bevel.errors import shorten
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
-from bevel.report.fit import fit_report, n_steps, result_writer
 from bevel.tables.options import Source, TableKeywords, TableOptions
-from bevel.workflow import FitResult
-from bevel.workflow.fitting import fit_table
-from bevel.workflow.targets import (
-    NoColumn,
-    SeveralColumns,
-    SurvivalColumns,
-    TargetColumns,
-    named_targets,
-)
-from bevel.workflow.tasks import BOOSTING, FOREST, Settings
 
 __all__ = ["EXAMPLES", "fit"]
 
@@ -49,8 +42,8 @@ __all__ = ["EXAMPLES", "fit"]
 class ModelName(StrEnum):
     """Kind of model."""
 
-    forest = FOREST
-    boosting = BOOSTING
+    forest = "forest"
+    boosting = "boosting"
     isolation = "isolation"
 
 
@@ -82,6 +75,7 @@ def fit(
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Model file to write.")] = None,
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
+    positive: options.Positive = None,
     oob: Annotated[
         Path | None, typer.Option(help="CSV of the out-of-bag predictions to write.")
     ] = None,
@@ -156,7 +150,7 @@ def fit(
     _check_options(given)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    settings = Settings(
+    settings = workflow.tasks.Settings(
         forest.read_projection(projection, density),
         forest.read_directions(d),
         trees or 0,
@@ -165,10 +159,10 @@ def fit(
         forest.forest_parameters(
             max_depth, min_samples_leaf, criterion, class_weight, monotonic, contamination
         ),
-        BOOSTING if model == ModelName.boosting else FOREST,
+        str(ModelName.boosting if model == ModelName.boosting else ModelName.forest),
     )
     with source_of(data) as source, output.steps() as advance:
-        found = fit_table(
+        found = workflow.fitting.fit_table(
             source,
             _targets(given, source),
             settings,
@@ -186,7 +180,8 @@ def fit(
             on_note=output.silent if as_json_ else output.note,
             on_progress=advance,
         )
-    found = replace(found, rows=replace(found.rows, notes=tuple(map(as_flags, found.rows.notes))))
+    notes = tuple(map(as_flags, found.rows.notes))
+    found = replace(found, rows=replace(found.rows, notes=notes), positive=positive)
     if out is not None:
         found.model.save(out)
     if oob is not None:
@@ -216,6 +211,7 @@ NOT_WITH_ISOLATION = (
 NOT_WITH_TIMES = (
     (
         *("target", "params", "class_weight", "monotonic", "contamination", "keep_targets"),
+        "positive",
         *("task", "model"),
     ),
     "{option} has no meaning with --time and --event, which fit a survival forest; got both. Leave "
@@ -238,6 +234,11 @@ NOT_WITH_SEVERAL_TARGETS = (
 
 def _check_options(given: Mapping[str, Any]) -> None:
     """Raise for options that contradict each other."""
+    if given["positive"] is not None and given["report"] is None:
+        raise ValueError(
+            "--positive belongs to --report, on whose page the rules are; got it alone. Name a "
+            "page, or leave it out."
+        )
     if given["model"] == ModelName.isolation:
         return _refuse(given, NOT_WITH_ISOLATION)
     if given["target"] is None or _given(given, SURVIVAL_OPTIONS):
@@ -273,15 +274,15 @@ def _refuse(given: Mapping[str, Any], rule: tuple[Sequence[str], str]) -> None:
         raise ValueError(message.format(option=flag(name), model=given["model"], also=also))
 
 
-def _targets(given: Mapping[str, Any], source: Source) -> TargetColumns:
+def _targets(given: Mapping[str, Any], source: Source) -> workflow.targets.TargetColumns:
     """The columns to learn."""
     if given["model"] == ModelName.isolation:
-        return NoColumn()
+        return workflow.targets.NoColumn()
     if given["target"] is None:
-        return SurvivalColumns(*(given[name] for name in SURVIVAL_OPTIONS))
+        return workflow.targets.SurvivalColumns(*(given[name] for name in SURVIVAL_OPTIONS))
     table = TableOptions(**given["table"])
-    targets = named_targets(source, given["target"], given["task"], table)
-    if isinstance(targets, SeveralColumns):
+    targets = workflow.targets.named_targets(source, given["target"], given["task"], table)
+    if isinstance(targets, workflow.targets.SeveralColumns):
         _refuse(given, NOT_WITH_SEVERAL_TARGETS)
     return targets
 
@@ -290,11 +291,11 @@ def _targets(given: Mapping[str, Any], source: Source) -> TargetColumns:
 GIVEN_FIRST = (*SURVIVAL_OPTIONS, "model")
 GIVEN_LAST = (
     *("density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight", "monotonic"),
-    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets"),
+    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets", "positive"),
 )
 
 
-def _command(given: Mapping[str, Any], found: FitResult) -> Command:
+def _command(given: Mapping[str, Any], found: workflow.FitResult) -> Command:
     """The command that repeats a fit, with inferred options spelled out."""
     inferred = {
         "trees": found.settings.n_trees or None,
@@ -317,10 +318,10 @@ def _command(given: Mapping[str, Any], found: FitResult) -> Command:
 
 
 def _write_report(
-    report: Path, name: str, found: FitResult, command: str, out: Path | None
+    report: Path, name: str, found: workflow.FitResult, command: str, out: Path | None
 ) -> None:
-    with output.progress("writing the report", n_steps(found)) as advance:
-        page = fit_report(
+    with output.progress("writing the report", pages.fit.n_steps(found)) as advance:
+        page = pages.fit.fit_report(
             name, found, command, model_file="" if out is None else str(out), on_step=advance
         )
     write_whole(report, [page.encode("utf-8")])
@@ -331,7 +332,7 @@ def _name_of(projection: Any) -> str:
 
 
 def _as_json(
-    found: FitResult,
+    found: workflow.FitResult,
     projection: str,
     density: float | None,
     out: Path | None,
@@ -352,15 +353,17 @@ def _as_json(
         "parameters": found.settings.others,
         "seed": found.settings.seed,
         "fit_seconds": found.seconds,
-        **result_writer(found).as_dict(found),
+        **pages.fit.result_writer(found).as_dict(found),
         "model": out,
         "report": report,
         "notes": found.rows.notes,
     }
 
 
-def _print(data: Path, found: FitResult, projection: str, files: dict[str, Path | None]) -> None:
-    writer = result_writer(found)
+def _print(
+    data: Path, found: workflow.FitResult, projection: str, files: dict[str, Path | None]
+) -> None:
+    writer = pages.fit.result_writer(found)
     lines = {
         "data": "standard input" if str(data) == "-" else str(data),
         "size": found.rows.describe(),

@@ -20,7 +20,8 @@ OPTION_NAMES = {"row_id": "id", "rows": "row"}
 IN_MESSAGES = frozenset((
     "budget", "class_weight", "competing_risks", "decimal", "delimiter", "drop", "encoding",
     "entry", "event", "first_trees", "header", "interval", "keep_id", "keep_targets", "missing",
-    "nominal", "params", "proba", "projection", "row_id", "rows", "seconds", "store", "target",
+    "nominal", "params", "positive", "proba", "projection", "row_id", "rows", "seconds", "store",
+    "target",
     "task", "time", "types", "weights",
 ))
 # fmt: on

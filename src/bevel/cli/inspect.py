@@ -9,8 +9,6 @@ from rich.table import Table
 
 from bevel.cli import options, output
 from bevel.errors import join_names, shorten
-from bevel.estimators.registry import KINDS
-from bevel.files.model import summarise
 
 __all__ = ["EXAMPLES", "inspect"]
 
@@ -28,6 +26,9 @@ def inspect(
     ] = False,
 ) -> None:
     """Print what is inside a model file."""
+    from bevel.estimators.registry import KINDS
+    from bevel.files.model import summarise
+
     summary = summarise(file, KINDS, verify)
     if as_json:
         output.print_json(summary)

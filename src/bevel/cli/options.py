@@ -42,6 +42,7 @@ __all__ = [
     "Monotonic",
     "Nominal",
     "OptionalTarget",
+    "Positive",
     "ProjectionNames",
     "RowId",
     "Seed",
@@ -86,7 +87,10 @@ class DecimalSign(StrEnum):
 
 Data = Annotated[
     Path,
-    typer.Argument(help="CSV, TSV (both may be gzipped) or Parquet; - for standard input."),
+    typer.Argument(
+        help="CSV, TSV (both may be gzipped), Parquet, Arrow, ORC, JSON lines or Excel; - for "
+        "standard input."
+    ),
 ]
 ModelData = Annotated[
     Path,
@@ -97,6 +101,10 @@ OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to 
 Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")]
 Event = Annotated[
     str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
+]
+Positive = Annotated[
+    str | None,
+    typer.Option(metavar="CLASS", help="The class that short rules of the page are of."),
 ]
 Entry = Annotated[
     str | None,

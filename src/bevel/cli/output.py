@@ -25,10 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.cli.flags import as_flags
-from bevel.forest.records import not_compared, size_note
 from bevel.printable import json_escaped, printable
-from bevel.report.tasks import family_rows, words_of
-from bevel.workflow.tasks import CLASSIFICATION, REGRESSION
 
 __all__ = [
     "WIDTH",
@@ -166,9 +163,12 @@ def print_families(summary: Mapping[str, Any] | None, *, has_classes: bool) -> N
     """Print the families that share the trees of a model, from `FamilyRecord.as_dict`."""
     if summary is None:
         return
-    head, rows = family_rows(
-        summary["families"], words_of(CLASSIFICATION if has_classes else REGRESSION)
-    )
+    from bevel.forest.records import not_compared, size_note
+    from bevel.report.tasks import family_rows, words_of
+    from bevel.workflow.tasks import CLASSIFICATION, REGRESSION
+
+    words = words_of(CLASSIFICATION if has_classes else REGRESSION)
+    head, rows = family_rows(summary["families"], words)
     screen = console()
     screen.print(table(head, rows))
     if all(each["error"] is None for each in summary["families"]):

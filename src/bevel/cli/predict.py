@@ -1,7 +1,9 @@
 """``bevel predict``: predictions of a saved model for a file of rows."""
 
+from __future__ import annotations
+
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -12,7 +14,9 @@ from bevel.cli.options import ModelData, RowId, reads_tables, source_of
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
-from bevel.workflow.predictions import Predictions
+
+if TYPE_CHECKING:
+    from bevel.workflow.predictions import Predictions
 
 __all__ = ["EXAMPLES", "predict"]
 

@@ -1,9 +1,11 @@
 """``bevel tune``: a search for better parameters than the defaults, by out-of-bag loss."""
 
+from __future__ import annotations
+
 from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.box import SIMPLE_HEAD
@@ -26,10 +28,9 @@ from bevel.cli.options import (
 )
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
-from bevel.tuning.candidates import write_parameters
-from bevel.tuning.parameter_file import write_parameter_file
-from bevel.tuning.search import Candidate
-from bevel.workflow import TuneResult
+
+if TYPE_CHECKING:
+    from bevel.tuning.search import Candidate
 
 COLUMNS = ("parameters", "trees", "loss ± std. error", "difference", "seconds")
 MAX_SHOWN = 10  # candidates in the printed table
@@ -124,6 +125,8 @@ def tune(
             **table,
         )
     if out is not None:
+        from bevel.tuning.parameter_file import write_parameter_file
+
         write_parameter_file(out, found.found.best_params_, found.model, found.rows.target)
     if model is not None:
         found.model.save(model)
@@ -141,7 +144,7 @@ def _check_out(out: Path | None) -> None:
         )
 
 
-def _print(data: Path, found: TuneResult, out: Path | None, model: Path | None) -> None:
+def _print(data: Path, found: workflow.TuneResult, out: Path | None, model: Path | None) -> None:
     result = found.found
     made = Table(box=SIMPLE_HEAD, pad_edge=False)
     for name in COLUMNS:
@@ -189,7 +192,9 @@ def _of_defaults(text: str) -> str:
     return "the defaults" if text == "as passed" else text
 
 
-def _as_json(found: TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
+def _as_json(found: workflow.TuneResult, out: Path | None, model: Path | None) -> dict[str, Any]:
+    from bevel.tuning.candidates import write_parameters
+
     def described(each: Candidate) -> dict[str, Any]:
         rounds = [vars(evaluation) for evaluation in each.rounds]
         return {"parameters": write_parameters(each.parameters), "rounds": rounds}

@@ -18,10 +18,10 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import AnyFloats, Float32s
+from bevel._types import AnyFloats, Float32s, Floats
 from bevel.data.level_statistics import LevelMeans, NumberedTable
 from bevel.data.scaling import IdentityScaler, Scaler
-from bevel.data.tables import ArrayTable, ColumnsTable, Table, is_missing
+from bevel.data.tables import ArrayTable, ColumnsTable, FrameLayout, Table, is_missing
 from bevel.data.values import Kind
 from bevel.errors import join_names, shorten, wrong_type, wrong_value
 
@@ -53,6 +53,7 @@ __all__ = [
 # split sends to its heavier child.
 
 MAX_LEVELS = 65_535
+MAX_OBJECT_ROWS = 256  # of a frame that is read as one array of objects
 _REQUIRED = '"from_dtype", None, or a list of column indices or names, or a boolean mask'
 
 
@@ -399,6 +400,50 @@ class Encoding:
         for feature in self.means:
             n_labels[feature] = self.nominal[feature].n_codes
         return n_labels
+
+    @cached_property
+    def last_frame(self) -> FrameLayout:
+        """Layout of the frame that was read last; not saved."""
+        return FrameLayout()
+
+    def remember(self, X: Any, names: npt.NDArray[np.object_] | None) -> None:
+        """Remember the layout of a frame that was read, so that `of_frame` can read rows like it.
+
+        Parameters
+        ----------
+        X : object
+            What `encode` has read.
+        names : ndarray of str, or None
+            Names of the columns of fit, if it saw any.
+        """
+        if names is None or self.dates:
+            return
+        layout = FrameLayout.of(X)
+        if layout is not None and layout.names == names.tolist() and layout.is_plain(self.nominal):
+            vars(self)["last_frame"] = layout  # in one step, as other threads may read it
+
+    def of_frame(self, X: Any, names: npt.NDArray[np.object_] | None) -> Floats | None:
+        """Few rows of a frame as an array for `reading`, or None if a check is open.
+
+        Nothing is open for a frame of the layout of the last one. Others are read by `encode`,
+        which raises the errors.
+        """
+        layout = self.last_frame
+        if names is None or not layout.is_that_of(X) or len(X) > MAX_OBJECT_ROWS:
+            return None
+        cells = X.to_numpy()  # objects if there are labels
+        if not self.nominal:
+            return np.asarray(cells, dtype=np.float64)
+        numbers = np.empty(cells.shape)
+        numeric = [f for f in range(cells.shape[1]) if f not in self.nominal]
+        numbers[:, numeric] = cells[:, numeric]
+        for feature, levels in self.nominal.items():
+            codes = levels.encode(cells[:, feature], repr(layout.names[feature]))
+            means = self.means.get(feature)
+            numbers[:, feature] = (
+                codes if means is None else means.of_new_rows(codes.astype(np.intp))
+            )
+        return numbers
 
     def __getstate__(self) -> dict[str, Any]:
         """State to save, without the native scaler, which is made again on demand."""

@@ -11,8 +11,8 @@ from __future__ import annotations
 import json
 import numbers
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from decimal import Decimal
 from functools import cached_property
@@ -33,6 +33,7 @@ from bevel.extras import import_optional
 __all__ = [
     "MEANING",
     "Columns",
+    "FrameLayout",
     "Table",
     "align",
     "are_dates",
@@ -365,6 +366,79 @@ class Table(Protocol):
 
 class TableOutOfMemory:
     """Base of tables that are read batch by batch, which only some estimators can fit."""
+
+
+@dataclass(frozen=True, eq=False)
+class FrameLayout:
+    """Type, names and dtypes of the columns of a data frame of pandas or polars.
+
+    Attributes
+    ----------
+    kind : type, or None
+        Class of the frame; None for no layout, which no frame has.
+    columns : object
+        The names as the frame has them.
+    names : list of str
+        The names.
+    dtypes : list
+        The dtypes.
+    """
+
+    kind: type | None = None
+    columns: Any = None
+    names: list[str] = field(default_factory=list)
+    dtypes: list[Any] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, X: Any) -> FrameLayout | None:
+        """The layout of a data frame; None for other objects."""
+        kind = type(X)
+        if kind.__name__ != "DataFrame" or kind.__module__.partition(".")[0] not in _LIBRARIES:
+            return None
+        return cls(kind, X.columns, list(X.columns), list(X.dtypes))
+
+    def is_that_of(self, X: Any) -> bool:
+        """Whether an object is a frame with this layout; takes some 25 microseconds."""
+        if type(X) is not self.kind:
+            return False
+        frame: Any = X
+        same_names = frame.columns is self.columns or list(frame.columns) == self.names
+        return same_names and list(frame.dtypes) == self.dtypes
+
+    def is_plain(self, nominal: Collection[int]) -> bool:
+        """Whether the columns are numbers and text, which need no looking at their values."""
+        return all(
+            _is_text(dtype) if feature in nominal else _is_number(dtype)
+            for feature, dtype in enumerate(self.dtypes)
+        )
+
+
+_LIBRARIES = ("pandas", "polars")
+_POLARS_NUMBERS = {"Boolean", "Float32", "Float64"} | {
+    f"{kind}{bits}" for kind in ("Int", "UInt") for bits in (8, 16, 32, 64)
+}
+
+
+def _is_number(dtype: Any) -> bool:
+    """Whether a column of a dtype of pandas or polars becomes floats without a look at it."""
+    if isinstance(dtype, np.dtype):
+        return dtype.kind in "fiub"
+    return _is_of_polars(dtype) and str(dtype) in _POLARS_NUMBERS
+
+
+def _is_text(dtype: Any) -> bool:
+    """Whether a column of a dtype of pandas or polars holds text and missing values only."""
+    if _is_of_polars(dtype):
+        return str(dtype).startswith(("String", "Categorical", "Enum"))
+    categories = getattr(dtype, "categories", None)
+    if categories is not None:
+        return str(categories.dtype) in ("str", "string", "object")
+    return str(dtype) in ("str", "string")
+
+
+def _is_of_polars(dtype: Any) -> bool:
+    module = dtype.__module__ if isinstance(dtype, type) else type(dtype).__module__
+    return module.startswith("polars.")
 
 
 def read_table(X: Any) -> Table:

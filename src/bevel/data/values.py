@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Array, Floats
-from bevel.printable import printable
+from bevel.printable import number, printable
 
 __all__ = [
     "NO",
@@ -136,7 +136,7 @@ def value_text(value: Any) -> str:
     if isinstance(value, date):
         return _iso(np.datetime64(value))
     if isinstance(value, float | np.floating):
-        return f"{value:.4g}".replace("-", "−")
+        return number(float(value))
     return printable(str(value))
 
 

@@ -23,6 +23,7 @@ from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from bevel._types import AnyFloats
 from bevel.data.encoding import encode
 from bevel.data.tables import Columns, Table, read_table
 from bevel.errors import join_names, shorten
@@ -37,7 +38,8 @@ from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
 from bevel.forest.task import Task
-from bevel.parameters.parameter import Parameter, remedy_for
+from bevel.parameters.other_names import answers, remedy_of_fit
+from bevel.parameters.parameter import Parameter
 from bevel.projections import NAMED, Projection
 from bevel.text.vocabulary import vocabulary_of
 from bevel.training.threads import count_threads
@@ -110,10 +112,10 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
     def __new__(cls, *_: Any, **parameters: Any) -> Self:
         """Raise for unknown parameters, with the name that they have here."""
         known = _known(cls)
-        unknown = [name for name in parameters if name not in known]
+        unknown = {name: parameters[name] for name in parameters if name not in known}
         if unknown and not _takes_any(cls):
-            remedy = remedy_for(unknown[0], known)
-            raise TypeError(f"{cls.__name__} has no parameter {unknown[0]!r}. {remedy}")
+            names = _named("parameter", unknown)
+            raise TypeError(f"{cls.__name__} has no {names}. {answers(unknown, known)}")
         return super().__new__(cls)  # type: ignore[no-any-return]
 
     def set_params(self, **parameters: Any) -> Self:
@@ -145,14 +147,18 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
         """Values of the library's parameters, even if the `__init__` of a subclass lacks them."""
         return {name: getattr(self, name) for name in self._parameters}
 
-    def _check_known(self, parameters: Iterable[str]) -> None:
+    def _check_known(self, parameters: Mapping[str, Any]) -> None:
         known = _known(type(self))
-        for name in parameters:
-            if name.partition("__")[0] not in known:
-                remedy = remedy_for(name, known)
-                raise ValueError(
-                    f"Invalid parameter {name!r} for estimator {type(self).__name__}. {remedy}"
-                )
+        unknown = {
+            name: value
+            for name, value in parameters.items()
+            if name.partition("__")[0] not in known
+        }
+        if unknown:
+            raise ValueError(
+                f"Invalid {_named('parameter', unknown)} for estimator {type(self).__name__}. "
+                f"{answers(unknown, known)}"
+            )
 
     def _read(self, X: Any, y: Any, reset: bool) -> Table:
         """Read X and let scikit-learn store, or compare, the number and names of its columns."""
@@ -224,7 +230,7 @@ def copy_with(estimator: Estimator, **parameters: Any) -> Estimator:
     The values become attributes, since the `__init__` of a subclass need not take them.
     """
     copy: Estimator = clone(estimator)
-    copy._check_known(name for name in parameters if name not in copy._parameters)
+    copy._check_known({name: parameters[name] for name in parameters.keys() - copy._parameters})
     for name, value in parameters.items():
         setattr(copy, name, value)
     return copy
@@ -234,6 +240,12 @@ def _known(cls: type) -> list[str]:
     """Names of the parameters of a class, in their order."""
     parameters = inspect.signature(cls).parameters
     return [name for name, each in parameters.items() if each.kind not in _VARIABLE]
+
+
+def _named(what: str, names: Iterable[str]) -> str:
+    """Names in a message, such as "parameters 'eta', 'depth'"."""
+    listed = [repr(name) for name in names]
+    return f"{what}{'s' if len(listed) > 1 else ''} {', '.join(listed)}"
 
 
 def _takes_any(cls: type) -> bool:
@@ -260,7 +272,9 @@ def encode_rows(estimator: Any, X: Any, training: bool = False) -> npt.NDArray[n
     check_is_fitted(estimator)
     table = estimator._read(X, "no_validation", reset=False)
     encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
-    return encode(table, encoding, n_threads=n_threads, training=training)
+    rows = encode(table, encoding, n_threads=n_threads, training=training)
+    encoding.remember(X, getattr(estimator, "feature_names_in_", None))
+    return rows
 
 
 def explained(error: MemoryError, caller: str, estimator: Any, X: Any) -> MemoryError:
@@ -347,6 +361,7 @@ def whole_or_not_at_all(
 
     @wraps(fit)
     def guarded(self: Guarded, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        _check_arguments(fit, self, kwargs)
         before = dict(vars(self))
         copy = object.__new__(type(self))
         vars(copy).update(before)
@@ -365,6 +380,16 @@ def whole_or_not_at_all(
         return cast("Result", self) if result is copy else result
 
     return guarded
+
+
+def _check_arguments(fit: Callable[..., Any], estimator: Any, given: Mapping[str, Any]) -> None:
+    """Raise for unknown arguments of fit, with what they are here."""
+    taken = inspect.signature(fit).parameters
+    unknown = {name: given[name] for name in given if name not in taken}
+    if unknown and not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
+        kind = type(estimator)
+        remedy = answers(unknown, _known(kind), remedy_of_fit)
+        raise TypeError(f"fit of {kind.__name__} has no {_named('argument', unknown)}. {remedy}")
 
 
 def _has_new_model(copy: object, before: Mapping[str, Any]) -> bool:
@@ -591,18 +616,29 @@ class TreeEstimator(TableEstimator):
             raise told from error
 
     def _predict(self, method: str, X: Any, *arguments: Any) -> Any:
-        if self._is_plain(X):
-            few = len(X) < FEW_ROWS and self.n_jobs != 0
+        plain = self._plain(X)
+        if plain is not None:
+            few = len(plain) < FEW_ROWS and self.n_jobs != 0
             n_threads = 1 if few else count_threads(self.n_jobs)
             fitted = self._fitted
             predict = getattr(fitted.predictor, method)
             try:
-                return predict(X, n_threads, *arguments, fitted.encoding.reading)
+                return predict(plain, n_threads, *arguments, fitted.encoding.reading)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
         rows = encode_rows(self, X)
         predict = getattr(self._fitted.predictor, method)
         return predict(rows, count_threads(self.n_jobs), *arguments)
+
+    def _plain(self, X: Any) -> AnyFloats | None:
+        """Rows as an array whose columns need no check; None if there is more to do."""
+        if self._is_plain(X):
+            return X  # type: ignore[no-any-return]
+        known = self.__dict__
+        fitted: FittedForest | None = known.get("_fitted")
+        if fitted is None or not isinstance(fitted.predictor, PackedPredictor):
+            return None
+        return fitted.encoding.of_frame(X, known.get("feature_names_in_"))
 
     def _is_plain(self, X: Any) -> bool:
         """Whether X is an array of floats with the columns of fit; takes microseconds at most."""

@@ -14,6 +14,7 @@ from sklearn.utils import _safe_indexing
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
 from bevel.data.row_groups import RowGroups
+from bevel.errors import wrong_type, wrong_value
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records import BoostingRecord
@@ -39,6 +40,7 @@ __all__ = [
     "hold_out",
     "hold_out_by_number",
     "hold_out_groups",
+    "read_eval_set",
     "validation_rows",
 ]
 
@@ -59,6 +61,38 @@ def _record(fitted: FittedForest) -> BoostingRecord:
 
 
 # The rows that boosting does not train on: given by the user, or held out.
+
+
+def read_eval_set(
+    eval_set: Any, training: tuple[Any, Any], validation: tuple[Any, Any]
+) -> tuple[Any, Any]:
+    """The validation rows of `eval_set`, or those that are given otherwise.
+
+    Parameters
+    ----------
+    eval_set : pair or list of pairs, or None
+        As given to fit; the training rows may be one of the pairs.
+    training, validation : tuple
+        X and y, X_val and y_val, as given to fit.
+    """
+    if eval_set is None:
+        return validation
+    required = (
+        "a pair (X_val, y_val), or a list with one such pair beside that of the training rows"
+    )
+    if any(each is not None for each in validation):
+        raise ValueError(
+            "eval_set must be None with X_val and y_val, which are the validation rows too; got "
+            "both. Leave out one of them."
+        )
+    pairs = list(eval_set) if isinstance(eval_set, list) else [eval_set]
+    if not all(isinstance(pair, tuple | list) and len(pair) == 2 for pair in pairs):
+        raise wrong_type("eval_set", required, eval_set, "Pass eval_set=[(X_val, y_val)].")
+    new = [pair for pair in pairs if pair[0] is not training[0]]
+    if len(new) != 1:
+        remedy = "Pass the rows that decide when to stop; score others afterwards."
+        raise wrong_value("eval_set", required, f"{len(new)} pairs of other rows", remedy)
+    return tuple(new[0])
 
 
 def check_validation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import numbers
 from abc import ABCMeta, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -50,6 +51,7 @@ from bevel.estimators._boosted_trees import (
     hold_out,
     hold_out_by_number,
     hold_out_groups,
+    read_eval_set,
     validation_rows,
 )
 from bevel.estimators.registry import savable
@@ -143,6 +145,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         X_val: Any = None,
         y_val: Any = None,
         sample_weight_val: Any = None,
+        eval_set: Any = None,
         groups: Any = None,
         time: Any = None,
     ) -> Self:
@@ -169,6 +172,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             Targets of the validation rows.
         sample_weight_val : array-like of shape (n_validation,), default=None
             Weights of the validation rows.
+        eval_set : list of (X_val, y_val), or such a pair, default=None
+            Another way to pass validation rows, as in LightGBM, XGBoost and CatBoost. The training
+            rows may be a second pair, since their curve is recorded anyway. Unlike there, fit
+            always stops by the loss of the validation rows.
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as the patient of each measurement; new rows
             are of other groups. Rows are held out by group: `validation_fraction` is a share of
@@ -183,6 +190,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         self : object
             The fitted estimator.
         """
+        X_val, y_val = read_eval_set(eval_set, (X, y), (X_val, y_val))
         if isinstance(X, ScannedTable):
             refuse_arrays(y, sample_weight, groups, time)
             self._check_scanned(X_val, y_val, sample_weight_val)
@@ -526,6 +534,33 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         return np.array(_record(self.fitted_forest_).validation_score)
 
     @property
+    def best_iteration_(self) -> int:
+        """Number of iterations of the lowest validation loss, or highest score.
+
+        Predictions use so many, or more if all rows were fitted again (`refit`). Without validation
+        rows it is `n_iter_`.
+        """
+        scores = _record(self.fitted_forest_).validation_score
+        return int(np.argmax(scores)) + 1 if len(scores) else self.n_iter_
+
+    @property
+    def evals_result_(self) -> dict[str, dict[str, list[float]]]:
+        """The learning curves by data and measure, as LightGBM and XGBoost have them.
+
+        Losses are positive; the same as `train_score_` and `validation_score_`.
+        """
+        record = _record(self.fitted_forest_)
+        loss = self.loss if isinstance(self.loss, str) else "loss"
+        found = {"training": {loss: (-record.training_score).tolist()}}
+        if len(record.validation_score):
+            if self._scores():
+                name = self.scoring if isinstance(self.scoring, str) else "score"
+                found["validation"] = {name: record.validation_score.tolist()}
+            else:
+                found["validation"] = {loss: (-record.validation_score).tolist()}
+        return found
+
+    @property
     def baseline_prediction_(self) -> Floats:
         """Initial values of the outputs, before the first tree."""
         return np.array(_additive(self.fitted_forest_).baseline)
@@ -545,29 +580,43 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         """Share of each feature in the gain of all splits, summing to one."""
         return gain_importances(self.forest_, normalised=False)
 
-    def _raw(self, X: Any) -> Floats:
-        """Sums of the trees of each row and output."""
+    def _raw(self, X: Any, n_iterations: int | None = None) -> Floats:
+        """Sums of the trees of each row and output, of all or of the first iterations."""
         try:
-            return self._sums(X)
+            return self._sums(X, self._n_trees_of(n_iterations))
         except MemoryError as error:
             told = explained(error, "A prediction", self, X)
             if told is error:
                 raise
             raise told from error
 
-    def _sums(self, X: Any) -> Floats:
-        if self._is_plain(X):
+    def _n_trees_of(self, n_iterations: int | None) -> int | None:
+        """Number of trees of the first iterations; None for all."""
+        if n_iterations is None:
+            return None
+        required = f"an integer from 0 to the {self.n_iter_} iterations of the model, or None"
+        remedy = "Leave it out to use all."
+        if not isinstance(n_iterations, numbers.Integral) or isinstance(n_iterations, bool):
+            raise wrong_type("n_iterations", required, n_iterations, remedy)
+        if not 0 <= n_iterations <= self.n_iter_:
+            raise wrong_value("n_iterations", required, n_iterations, remedy)
+        return int(n_iterations) * _additive(self._fitted).n_outputs
+
+    def _sums(self, X: Any, n_trees: int | None) -> Floats:
+        plain = self._plain(X)
+        if plain is not None:
             fitted = self._fitted
-            n_threads = 1 if len(X) < FEW_ROWS else count_threads(self.n_jobs)
+            n_threads = 1 if len(plain) < FEW_ROWS else count_threads(self.n_jobs)
             predictor, reading = fitted.packed_predictor, fitted.encoding.reading
             try:
-                return add_trees(predictor, _additive(fitted), X, n_threads, reading)
+                return add_trees(predictor, _additive(fitted), plain, n_threads, reading, n_trees)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
         rows = encode_rows(self, X)
         fitted = self._fitted
         n_threads = count_threads(self.n_jobs)
-        return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
+        predictor = fitted.packed_predictor
+        return add_trees(predictor, _additive(fitted), rows, n_threads, n_trees=n_trees)
 
     def _decode(self, raw: Floats) -> npt.NDArray[Any]:
         """What `predict` returns, from sums of the trees."""
@@ -762,6 +811,11 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
     validation_score_ : ndarray of shape (n_iterations,)
         Minus the mean loss on the validation rows, or their score by `scoring`; empty without
         early stopping.
+    best_iteration_ : int
+        Number of iterations of the lowest validation loss, or highest score; `n_iter_` without
+        validation rows.
+    evals_result_ : dict
+        The two curves by data and measure, as LightGBM and XGBoost have them.
 
     Examples
     --------
@@ -838,45 +892,51 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.verbose = verbose
         self.callback = callback
 
-    def predict(self, X: Any) -> npt.NDArray[Any]:
+    def predict(self, X: Any, *, n_iterations: int | None = None) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Rows to predict.
+        n_iterations : int, default=None
+            Use the first iterations only; None uses all.
 
         Returns
         -------
         ndarray of shape (n_rows,)
             Class labels; the first in `classes_` where several are equally probable.
         """
-        raw = self._raw(X)
+        raw = self._raw(X, n_iterations)
         return self._decode(raw)
 
-    def predict_proba(self, X: Any) -> Floats:
+    def predict_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Rows to predict.
+        n_iterations : int, default=None
+            Use the first iterations only; None uses all.
 
         Returns
         -------
         ndarray of shape (n_rows, n_classes_)
             Probabilities, summing to one.
         """
-        raw = self._raw(X)
+        raw = self._raw(X, n_iterations)
         return _additive(self._fitted).probabilities(raw)
 
-    def predict_log_proba(self, X: Any) -> Floats:
+    def predict_log_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Logarithms of the class probabilities.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Rows to predict.
+        n_iterations : int, default=None
+            Use the first iterations only; None uses all.
 
         Returns
         -------
@@ -884,22 +944,24 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Logarithms of `predict_proba`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.log(self.predict_proba(X, n_iterations=n_iterations))
 
-    def decision_function(self, X: Any) -> Floats:
+    def decision_function(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Sums of the trees: the log-odds of the second class, or a number for each class.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Rows to predict.
+        n_iterations : int, default=None
+            Use the first iterations only; None uses all.
 
         Returns
         -------
         ndarray of shape (n_rows,) or (n_rows, n_classes_)
             A single column for two classes.
         """
-        raw = self._raw(X)
+        raw = self._raw(X, n_iterations)
         return raw[:, 0] if raw.shape[1] == 1 else raw
 
     def staged_predict(self, X: Any) -> Iterator[npt.NDArray[Any]]:
@@ -1027,6 +1089,11 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
     validation_score_ : ndarray of shape (n_iterations,)
         Minus the mean loss on the validation rows, or their score by `scoring`; empty without
         early stopping.
+    best_iteration_ : int
+        Number of iterations of the lowest validation loss, or highest score; `n_iter_` without
+        validation rows.
+    evals_result_ : dict
+        The two curves by data and measure, as LightGBM and XGBoost have them.
 
     Examples
     --------
@@ -1103,20 +1170,22 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.verbose = verbose
         self.callback = callback
 
-    def predict(self, X: Any) -> Floats:
+    def predict(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Predicted value of each row.
 
         Parameters
         ----------
         X : array, data frame or sparse matrix of shape (n_rows, n_features)
             Rows to predict.
+        n_iterations : int, default=None
+            Use the first iterations only; None uses all.
 
         Returns
         -------
         ndarray of shape (n_rows,), or (n_rows, n_quantiles) if `quantile` is a list
             Mean, median or quantile, depending on the loss; several quantiles ascend in each row.
         """
-        raw = self._raw(X)
+        raw = self._raw(X, n_iterations)
         return self._decode(raw)
 
     def staged_predict(self, X: Any) -> Iterator[Floats]:

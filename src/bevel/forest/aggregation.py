@@ -218,10 +218,12 @@ def add_trees(
     X: AnyFloats,
     n_threads: int,
     reading: Reading | None = None,
+    n_trees: int | None = None,
 ) -> Floats:
-    """Baseline and sum of the trees of each row and output, in the order of the trees."""
+    """Baseline and sum of the first trees (None: all) of each row and output, in their order."""
     out = np.tile(np.asarray(additive.baseline), (len(X), 1))
-    add_some_trees(predictor, X, range(predictor.forest.n_trees), n_threads, out, reading)
+    trees = range(predictor.forest.n_trees if n_trees is None else n_trees)
+    add_some_trees(predictor, X, trees, n_threads, out, reading)
     return out
 
 

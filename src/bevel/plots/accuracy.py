@@ -262,10 +262,10 @@ def out_of_bag_curve(
     forests = named(results)
     with panel(ax, "out_of_bag_curve") as axes:
         for number, (name, curve) in enumerate(forests.items()):
-            axes.plot(curve.n_trees, curve.loss, lw=1.6, label=name, **line(number))
-        measures = dict.fromkeys(curve.measure for curve in forests.values())
+            axes.plot(curve.n_trees, _readable(curve), lw=1.6, label=name, **line(number))
+        measures = dict.fromkeys(_measure(curve) for curve in forests.values())
         axes.set(xlabel="trees", ylabel=f"out-of-bag {' or '.join(measures)}")
-        highest = max(float(np.nanmax(curve.loss)) for curve in forests.values())
+        highest = max(float(np.nanmax(_readable(curve))) for curve in forests.values())
         axes.set_ylim(0.0, 1.05 * highest if highest > 0.0 else 1.0)
         axes.set_xlim(left=0)
         axes.grid(axis="y", color=RULE, lw=0.6)
@@ -274,9 +274,21 @@ def out_of_bag_curve(
         if len(forests) == 1:
             (curve,) = forests.values()
             n_trees = int(curve.n_trees[-1])
-            what += f" {digits(float(curve.loss[-1]))} with {n_trees:,} trees"
+            what += f" {digits(float(_readable(curve)[-1]))} with {n_trees:,} trees"
         set_finding(axes, what)
     return axes
+
+
+SQUARED = "mean squared error"  # whose unit is that of the target, squared
+
+
+def _readable(curve: "OutOfBagCurve") -> NDArray[np.float64]:
+    """The loss in units of the target."""
+    return np.sqrt(curve.loss) if curve.measure == SQUARED else curve.loss
+
+
+def _measure(curve: "OutOfBagCurve") -> str:
+    return f"root {SQUARED}" if curve.measure == SQUARED else curve.measure
 
 
 # Strength of the trees: against their correlation (SPORF, Fig. 11), and as margins of rows.

@@ -11,6 +11,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
@@ -18,6 +19,7 @@ from numpy.typing import NDArray
 
 from bevel.errors import wrong_type, wrong_value
 from bevel.extras import import_optional
+from bevel.printable import grouped, number, shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -28,6 +30,7 @@ __all__ = [
     "FAINT",
     "INK",
     "LINES",
+    "LONGEST_NAME",
     "MARKERS",
     "RULE",
     "STYLE",
@@ -44,8 +47,8 @@ __all__ = [
     "new_figure",
     "panel",
     "panels",
+    "plain_ticks",
     "set_finding",
-    "shorten_name",
     "shorten_sum",
     "text_width",
     "value_texts",
@@ -143,12 +146,12 @@ def panel(
     if ax is None:
         figure = new_figure(needed_by, width, height)
         with rc_context(STYLE):
-            yield figure.add_subplot()
-        return
-    if not isinstance(ax, Axes):
+            ax = figure.add_subplot()
+    elif not isinstance(ax, Axes):
         raise wrong_type("ax", "axes of matplotlib, or None", ax, "Pass pyplot.subplots()[1].")
     with rc_context(STYLE):
         yield ax
+        plain_ticks(ax)
 
 
 @contextmanager
@@ -182,10 +185,13 @@ def panels(
     if ax is None:
         figure = new_figure(needed_by, *size)
         with rc_context(STYLE):
-            yield figure.add_gridspec(*shape, **grid).subplots(squeeze=False)
-        return
+            cells = figure.add_gridspec(*shape, **grid).subplots(squeeze=False)
     with rc_context(STYLE):
-        yield _divided(ax, shape, grid) if isinstance(ax, Axes) else _given(ax, shape)
+        if ax is not None:
+            cells = _divided(ax, shape, grid) if isinstance(ax, Axes) else _given(ax, shape)
+        yield cells
+        for each in cells.flat:
+            plain_ticks(each)
 
 
 def _divided(ax: "Axes", shape: tuple[int, int], grid: dict[str, Any]) -> NDArray[Any]:
@@ -270,27 +276,19 @@ def legend(axes: "Axes", names: Mapping[str, object], **placing: Any) -> None:
 LONGEST_NAME = 50  # characters
 
 
-def shorten_name(name: str, longest: int = LONGEST_NAME) -> str:
-    """The name, or its beginning and end, since column names often differ at their ends."""
-    if len(name) <= longest:
-        return name
-    end = longest // 3
-    return f"{name[: longest - end - 1]}…{name[-end:]}"
-
-
 def shorten_sum(words: str, longest: int = LONGEST_NAME) -> str:
     """A sum of features, or its first terms as far as they fit."""
     if len(words) <= longest:
         return words
     ends = [words.rfind(sign, 0, longest - 1) for sign in (" + ", " − ")]
-    return f"{words[: max(ends)]} …" if max(ends) > 0 else shorten_name(words, longest)
+    return f"{words[: max(ends)]} …" if max(ends) > 0 else shorten_names([words], longest)[0]
 
 
 def value_texts(values: NDArray[np.float64]) -> list[str]:
     """Numbers with a common number of decimals; empty for those that are not finite."""
     known = values[np.isfinite(values)]
     decimals = decimals_for(float(np.abs(known).max())) if len(known) else 0
-    texts = [f"{value:.{decimals}f}".replace("-", "−") for value in values.tolist()]
+    texts = [grouped(value, decimals).replace("-", "−") for value in values.tolist()]
     return [text if np.isfinite(x) else "" for text, x in zip(texts, values, strict=True)]
 
 
@@ -314,7 +312,6 @@ def write_values(axes: "Axes", values: NDArray[np.float64]) -> None:
 # Titles that state the finding of a plot, wrapped to its width.
 
 LONGEST_TITLE = 46  # characters of a bold line above the narrowest bars
-MAX_WRITTEN_OUT = 1e7  # larger numbers are written with an exponent
 LEVEL = 0.02  # smaller reversals, as a share of the range, are ignored
 
 
@@ -355,8 +352,30 @@ def course(values: NDArray[np.float64]) -> str:
 
 
 def digits(value: float) -> str:
-    """A number with three digits and a typographic minus sign."""
-    text = f"{value:.3g}"
-    if "e+" in text and abs(value) < MAX_WRITTEN_OUT:
-        text = f"{float(text):,.0f}"
-    return text.replace("-", "−")
+    """A number with three digits, in the words of a title."""
+    return number(float(f"{value:.3g}"))
+
+
+# Ticks: the one rule for numbers, and a letter for thousands and millions.
+
+UNITS = ((1e9, "G"), (1e6, "M"), (1e5, "k"))
+
+
+def plain_ticks(axes: "Axes") -> None:
+    """Write the numbers of both axes without exponents and offsets: 0, 0.5M, 1M."""
+    from matplotlib.ticker import FuncFormatter, ScalarFormatter
+
+    for axis in (axes.xaxis, axes.yaxis):
+        if type(axis.get_major_formatter()) is ScalarFormatter and axis.get_scale() == "linear":
+            axis.set_major_formatter(FuncFormatter(partial(_tick, axis)))
+
+
+def _tick(axis: Any, value: float, _place: object) -> str:
+    low, high = axis.get_view_interval()
+    largest, step = max(abs(low), abs(high)), abs(high - low) / 20.0
+    unit, letter = next((each for each in UNITS if largest >= each[0]), (1.0, ""))
+    unit = 1e3 if letter == "k" else unit
+    if letter == "M" and step < 5e3:  # a few thousands around a million
+        unit, letter = 1e3, "k"
+    text = number(value / unit, spread=step / unit if step > 0.0 else None)
+    return text if text == "0" else text + letter

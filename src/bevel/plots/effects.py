@@ -1,5 +1,6 @@
 """Plots of effects: curves with bands, surfaces, and bars of interactions."""
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,10 +19,12 @@ from bevel.plots.canvas import (
     digits,
     line,
     mark_dates,
+    marker,
     panel,
     set_finding,
     text_width,
 )
+from bevel.printable import printable, shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,6 +33,8 @@ __all__ = ["effect", "interaction_bars"]
 
 MAX_CURVES = 200  # curves of single rows: more are not readable
 BAR_INCHES, FRAME_INCHES, AXES_INCHES = 0.3, 1.25, 4.6
+MAX_LABELS = 15  # of a nominal feature; the rarest of more are pooled
+LONGEST_LABEL = 28  # characters
 
 
 def effect(
@@ -38,8 +43,10 @@ def effect(
     """Draw an effect: a curve for one feature or a direction, a surface for two features.
 
     Curves have pointwise bands where there are standard errors, thin lines for rows where
-    there are individual curves, and marks at the deciles of the feature. Of two classes the
-    second one is drawn, of more all; a surface shows one: pass ``result.output(label)``.
+    there are individual curves, and marks at the deciles of the feature. Labels of a nominal
+    feature are dots below each other, the highest on top, with their number of rows; the rarest
+    of more than 15 are pooled. Of two classes the second one is drawn, of more all; a surface
+    shows one: pass ``result.output(label)``.
 
     Parameters
     ----------
@@ -72,11 +79,9 @@ def effect(
         result = result.output(result.classes[1])
     if len(result.grid) == 2:
         return _surface(result, ax)
-    outputs = (
-        {"": result}
-        if result.classes is None
-        else {str(label): result.output(label) for label in result.classes}
-    )
+    outputs = _outputs(result)
+    if result.grid[0].dtype.kind == "O":
+        return _dots(outputs, result, level, centred, ax)
     with panel(ax, "effect") as axes:
         for number, (name, each) in enumerate(outputs.items()):
             _curve(axes, each, name, line(number), level, centred)
@@ -90,6 +95,20 @@ def effect(
             title = noun_of_outputs(result.output_name)
             axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return axes
+
+
+def effect_finding(result: Effect) -> str:
+    """Shape of the curve of a feature in words, as in the title of `effect`."""
+    if result.classes is not None and len(result.classes) == 2 and result.output_name != QUANTILES:
+        result = result.output(result.classes[1])
+    return _finding(_outputs(result))
+
+
+def _outputs(result: Effect) -> dict[str, Effect]:
+    """The curves by class or quantile."""
+    if result.classes is None:
+        return {"": result}
+    return {str(label): result.output(label) for label in result.classes}
 
 
 def interaction_bars(result: Interactions, *, n_top: int = 15, ax: "Axes | None" = None) -> "Axes":
@@ -147,27 +166,102 @@ def _curve(
 ) -> None:
     grid, values = result.grid[0], result.values
     shift = values[0] if centred else 0.0
-    is_nominal = grid.dtype.kind == "O"
-    x = np.arange(len(grid)) if is_nominal else _places(grid)
+    x = _places(grid)
     order = np.argsort(x, kind="stable")
-    if result.individual is not None and not is_nominal:
+    if result.individual is not None:
         curves = result.individual[~np.isnan(result.individual[:, 0])]
         chosen = np.linspace(0, len(curves) - 1, min(len(curves), MAX_CURVES)).astype(int)
         for curve in curves[chosen]:
             moved = curve - (curve[0] if centred else 0.0)
             axes.plot(x[order], moved[order], lw=0.5, alpha=0.25, color=look["color"], zorder=1)
     low, high = (None, None) if result.standard_error is None else result.band(level)
-    if is_nominal:
-        reach = None if high is None else high - values
-        axes.errorbar(
-            x, values, reach, fmt="o", capsize=3, color=look["color"], label=name, zorder=3
-        )
-        axes.set_xticks(x, [str(label) for label in grid])
-        return
     if low is not None and high is not None:
         band = (low - shift)[order], (high - shift)[order]
         axes.fill_between(x[order], *band, color=look["color"], alpha=0.2, lw=0, zorder=2)
     axes.plot(x[order], (values - shift)[order], lw=2.0, label=name, zorder=3, **look)
+
+
+def _dots(
+    outputs: dict[str, Effect], result: Effect, level: float, centred: bool, ax: "Axes | None"
+) -> "Axes":
+    """The labels of a nominal feature as dots below each other, with intervals."""
+    pooled = [_pooled(each) for each in outputs.values()]
+    first = pooled[0]
+    spread = [float(np.ptp(each.values)) for each in pooled]
+    order = np.argsort(pooled[int(np.argmax(spread))].values, kind="stable")
+    names = _label_names(first)
+    height = FRAME_INCHES + BAR_INCHES * len(order)
+    width = AXES_INCHES + text_width(names)
+    with panel(ax, "effect", width, height) as axes:
+        places = np.empty(len(order))
+        places[order] = np.arange(len(order))
+        for number, (name, each) in enumerate(zip(outputs, pooled, strict=True)):
+            shift = 0.14 * (number - (len(pooled) - 1) / 2.0)
+            values = each.values - (each.values[order[0]] if centred else 0.0)
+            high = None if each.standard_error is None else each.band(level)[1]
+            axes.errorbar(
+                values,
+                places - shift,
+                xerr=None if high is None else high - each.values,
+                fmt=marker(number)["marker"],
+                color=marker(number)["color"],
+                ms=5.5,
+                lw=1.3,
+                label=name,
+                zorder=3,
+            )
+        axes.set_yticks(np.arange(len(order)), [names[place] for place in order])
+        axes.set_ylim(-0.6, len(order) - 0.4)
+        axes.tick_params(axis="y", length=0)
+        axes.grid(axis="both", color=RULE, lw=0.6)
+        axes.locator_params(axis="x", nbins=6)
+        axes.set_xlabel(_measured(result, level, centred).replace("band:", "lines:"))
+        axes.set_ylabel(result.names[0])
+        set_finding(axes, _title(result), _finding(outputs))
+        if len(outputs) > 1:
+            title = noun_of_outputs(result.output_name)
+            axes.legend(title=title, loc="upper left", bbox_to_anchor=(1.0, 1.0))
+    return axes
+
+
+def _pooled(result: Effect) -> Effect:
+    """The effect with the rarest labels of many in one, at their mean weighted by rows.
+
+    The pooled interval is the mean of theirs, as if their errors were one.
+    """
+    grid, count = result.grid[0], _count(result)
+    if count is None or len(grid) <= MAX_LABELS:
+        return result
+    rank = np.argsort(-count, kind="stable")
+    kept, rest = np.sort(rank[: MAX_LABELS - 1]), rank[MAX_LABELS - 1 :]
+    weights = np.maximum(count[rest], 1e-9)
+
+    def pool(values: Any) -> Any:
+        return np.append(values[kept], np.average(values[rest], weights=weights))
+
+    error = result.standard_error
+    labels = np.append(grid[kept], f"{len(rest)} other labels")
+    return replace(
+        result,
+        grid=(labels,),
+        values=pool(result.values),
+        standard_error=None if error is None else pool(error),
+        counts=(np.append(count[kept], count[rest].sum()),),
+    )
+
+
+def _count(result: Effect) -> Any:
+    return result.counts[0] if result.counts else None
+
+
+def _label_names(drawn: Effect) -> list[str]:
+    """Labels with their number of rows."""
+    labels = ["missing" if label is None else str(label) for label in drawn.grid[0]]
+    labels = shorten_names([printable(label) for label in labels], LONGEST_LABEL)
+    count = _count(drawn)
+    if count is None:
+        return labels
+    return [f"{label} ({n:,})" for label, n in zip(labels, count.tolist(), strict=True)]
 
 
 def _mark_tenths(axes: "Axes", result: Effect) -> None:
@@ -223,13 +317,15 @@ def _surface(result: Effect, ax: "Axes | None") -> "Axes":
 
 def _positions(grid: Any) -> tuple[Any, list[str] | None]:
     if grid.dtype.kind == "O":
-        return np.arange(len(grid)), [str(label) for label in grid]
+        return np.arange(len(grid)), [value_text(each) for each in grid]
     return _places(grid), None
 
 
 def _title(result: Effect) -> str:
-    kind = {"effect along": "effect along a direction"}.get(result.kind, result.kind)
-    return kind[:1].upper() + kind[1:]
+    if result.kind == "effect along":
+        return "Effect along a direction"
+    names = shorten_names(result.names, LONGEST_LABEL)
+    return f"{result.kind[:1].upper()}{result.kind[1:]} of {' and '.join(names)}"
 
 
 def _finding(outputs: dict[str, Effect]) -> str:
@@ -238,8 +334,12 @@ def _finding(outputs: dict[str, Effect]) -> str:
     curves = [np.asarray(each.values, float) for each in outputs.values()]
     most = int(np.argmax([np.ptp(curve) for curve in curves]))
     if next(iter(outputs.values())).grid[0].dtype.kind == "O":
-        curve = curves[most]
-        finding = f"between {digits(curve.min())} and {digits(curve.max())}"
+        curve, labels = curves[most], outputs[names[most]].grid[0]
+        ends = [
+            f"{digits(curve[place])} for {'missing' if labels[place] is None else labels[place]}"
+            for place in (int(curve.argmin()), int(curve.argmax()))
+        ]
+        finding = f"from {ends[0]} to {ends[1]}"
     else:
         order = np.argsort(_places(outputs[names[most]].grid[0]), kind="stable")
         finding = course(curves[most][order])
@@ -251,10 +351,7 @@ def _surface_finding(result: Effect, signed: bool) -> str:
         return f"up to ±{digits(float(np.abs(result.values).max()))} beside the single effects"
     at = np.unravel_index(int(np.argmax(result.values)), result.values.shape)
     places = [grid[place] for grid, place in zip(result.grid, at, strict=True)]
-    said = [
-        value_text(each) if isinstance(each, str | np.datetime64) else digits(float(each))
-        for each in places
-    ]
+    said = [value_text(each) for each in places]
     top = digits(float(np.max(result.values)))
     return f"highest ({top}) at {result.names[0]} {said[0]}, {result.names[1]} {said[1]}"
 

@@ -13,16 +13,17 @@ from bevel.plots.canvas import (
     COLOURS,
     FAINT,
     INK,
+    LONGEST_NAME,
     RULE,
     largest_of,
     panel,
     set_finding,
-    shorten_name,
     shorten_sum,
     text_width,
     value_texts,
     write_values,
 )
+from bevel.printable import shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -78,6 +79,8 @@ def importance_bars(
     if not isinstance(result, Importance | Directions):
         remedy = "Pass what bevel.analysis.importance returns."
         raise wrong_type("result", "an Importance or Directions", result, remedy)
+    if isinstance(result, Importance):
+        result = result.in_percent()
     bars = _bars(result, n_top)
     place = np.arange(len(bars.values))
     labels = _labels(result, bars, n_top)
@@ -146,7 +149,7 @@ def top_projections(result: Directions, *, n_top: int = 10, ax: "Axes | None" = 
     weight = best.dense()
     shown = _features_to_show(weight)
     weight = weight[:, shown].T
-    names = [shorten_name(best.names[feature]) for feature in shown]
+    names = shorten_names([best.names[feature] for feature in shown], LONGEST_NAME)
     width = 0.6 + text_width(names) + CELL * len(best)
     height = 1.0 + SHARES_HEIGHT + CELL * len(shown) * 0.75
     with panel(ax, "top_projections", width, height) as axes:
@@ -186,7 +189,7 @@ def _bars(result: Importance | Directions, n_top: int) -> _Bars:
     sure = np.zeros(len(best), dtype=bool)
     if isinstance(best, Directions):
         return _Bars([shorten_sum(words) for words in best.words], best.share, None, sure)
-    names = [shorten_name(name) for name in best.names]
+    names = shorten_names(best.names, LONGEST_NAME)
     if isinstance(best, ImportanceTest):
         return _Bars(names, best.values, None, ~(best.corrected <= SIGNIFICANT))
     if not isinstance(best, ErrorImportance) or np.isnan(best.standard_error).all():

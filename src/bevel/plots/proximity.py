@@ -24,6 +24,7 @@ from bevel.plots.canvas import (
     set_finding,
     wrapped,
 )
+from bevel.printable import number
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -249,6 +250,8 @@ def variation_explained(
                 marker=MARKERS[i % len(MARKERS)],
                 linestyle=LINES[i % len(LINES)],
                 label=name,
+                clip_on=False,  # markers at zero are whole
+                zorder=3,
             )
         most = max(len(result.explained) for result in forests.values())
         axes.set_xticks(np.arange(1, most + 1))
@@ -294,12 +297,15 @@ def _write_shares(
     axes.text(0.5, 0.32, "\n".join(lines), fontsize=8.5, color=FAINT, **place)
 
 
+LETTERS_OF_PANEL = 22  # of a title, above each panel
+
+
 def _write_around(grid: NDArray[Any], title: str, drawn: Groups | NDArray[np.float64]) -> None:
     """Write a title above the panels, and a legend below them."""
     figure = grid[0, 0].figure
-    figure.suptitle(title, fontsize=10)
+    figure.suptitle(wrapped(title, LETTERS_OF_PANEL * len(grid)), fontsize=10)
     if not isinstance(drawn, list):
-        ends = f"dark: {drawn.min():.4g} · pale: {drawn.max():.4g}"
+        ends = f"dark: {number(float(drawn.min()))} · pale: {number(float(drawn.max()))}"
         figure.supxlabel(ends, fontsize=10)
     elif len(drawn) > 1:
         key = grid[1, 0].get_legend_handles_labels()

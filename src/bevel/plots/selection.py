@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from bevel.analysis.analysed_forest import check_count
 from bevel.plots.canvas import COLOURS, FAINT, RULE, digits, panels, set_finding, text_width
+from bevel.printable import shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -55,8 +56,12 @@ def forward_selection(
     alone = found.squared_errors_alone
     order = np.argsort(alone, kind="stable")[: np.count_nonzero(~np.isnan(alone))]
     best = order[:n_best]
-    names = [_short(found.names[feature]) for feature in best]
-    width = 10.0 + text_width(names, 3.0) + text_width(map(_short, found.chosen_names), 3.0)
+    names = shorten_names([found.names[feature] for feature in best], LONGEST_NAME)
+    width = (
+        10.0
+        + text_width(names, 3.0)
+        + text_width(shorten_names(found.chosen_names, LONGEST_NAME), 3.0)
+    )
     with panels(ax, "forward_selection", (1, 3), (width, 3.8)) as grid:
         left, middle, right = grid.ravel()
         _draw_all(left, alone[order])
@@ -64,10 +69,6 @@ def forward_selection(
         _draw_steps(right, found)
     axes: NDArray[Any] = grid.ravel()
     return axes
-
-
-def _short(name: str) -> str:
-    return name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…"
 
 
 def _draw_all(axes: "Axes", errors: NDArray[np.float64]) -> None:
@@ -95,7 +96,8 @@ def _draw_steps(axes: "Axes", found: "ForwardSelection") -> None:
     for step, squared in enumerate(found.squared_errors):
         text = f"  {100 * found.errors[step]:.3g} % wrong"
         axes.annotate(text, (squared, step), va="center", color=FAINT, fontsize=9)
-    added = [("+ " if step else "") + _short(name) for step, name in enumerate(found.chosen_names)]
+    names = shorten_names(found.chosen_names, LONGEST_NAME)
+    added = [("+ " if step else "") + name for step, name in enumerate(names)]
     axes.set_yticks(place, added)
     most = float(found.squared_errors.max()) if n else 1.0
     axes.set(xlabel="mean squared error", xlim=(0.0, 1.6 * most), ylim=(max(n, 1) - 0.5, -0.5))

@@ -13,15 +13,16 @@ from bevel.errors import wrong_value
 from bevel.plots.canvas import (
     COLOURS,
     FAINT,
+    LONGEST_NAME,
     RULE,
     decimals_for,
     largest_of,
     panel,
     set_finding,
-    shorten_name,
     text_width,
     write_values,
 )
+from bevel.printable import grouped, number, shorten_names
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -69,7 +70,7 @@ def shapley_bars(result: "ShapleyValues", *, top: int = 15, ax: "Axes | None" = 
     check_count("top", top)
     importance = result.importances
     shown = np.argsort(-importance, kind="stable")[:top][::-1]
-    names = [shorten_name(result.names[f]) for f in shown]
+    names = shorten_names([result.names[f] for f in shown], LONGEST_NAME)
     width = AXES_INCHES + text_width(names)
     with panel(ax, "shapley_bars", width, FRAME_INCHES + BAR_INCHES * len(shown)) as axes:
         axes.barh(range(len(shown)), importance[shown], color=UP, height=0.72)
@@ -149,7 +150,8 @@ def shapley_waterfall(
 def _title(result: "ShapleyValues", prediction: float, base: float) -> str:
     name = result.output_name[:1].upper() + result.output_name[1:]
     decimals = _decimals(result, np.array([prediction, base]))
-    return f"{name}: {prediction:.{decimals}f} ({base:.{decimals}f} on average)".replace("-", "−")
+    ends = [grouped(each, decimals).replace("-", "−") for each in (prediction, base)]
+    return f"{name}: {ends[0]} ({ends[1]} on average)"
 
 
 def _decimals(result: "ShapleyValues", numbers: Any) -> int:
@@ -163,10 +165,8 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
     values, data = result.values[row], result.data[row]
     order = np.argsort(-np.abs(values), kind="stable")
     top = top if len(order) > top + 1 else len(order)  # one other feature keeps its name
-    labels = [
-        f"{shorten_name(result.names[f])} = {shorten_name(value_text(data[f]))}"
-        for f in order[:top]
-    ]
+    names = shorten_names([result.names[f] for f in order[:top]], LONGEST_NAME)
+    labels = [f"{name} = {_short(data[f])}" for name, f in zip(names, order[:top], strict=True)]
     steps = list(values[order[:top]])
     if len(order) > top:
         labels.append(f"{len(order) - top} other features")
@@ -181,6 +181,13 @@ def _window(places: Any) -> tuple[float, float]:
     return low - room, high + room
 
 
+def _short(value: object) -> str:
+    """A value as it is in the table, unless it is long."""
+    if isinstance(value, float | np.floating) and value == value:
+        return number(float(f"{value:.6g}"), digits=6)
+    return value_text(value)
+
+
 def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
     for place, (start, step) in enumerate(zip(starts, steps, strict=True)):
         colour, hatch = (UP, "") if step >= 0 else (DOWN, "////")  # visible in grey
@@ -191,7 +198,7 @@ def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
         if place + 1 < len(steps):
             axes.plot([end, end], [place, place + 1], color=RULE, linewidth=0.9, zorder=0)
         axes.annotate(
-            f"{step:+.{decimals}f}".replace("-", "−"),
+            f"{'+' if step >= 0.0 else ''}{grouped(step, decimals)}".replace("-", "−"),
             (end, place),
             xytext=(4 if step >= 0 else -4, 0),
             textcoords="offset points",
@@ -252,7 +259,7 @@ def shapley_beeswarm(
         raise wrong_value("label", "None for values of one output", label, remedy)
     importance = np.abs(result.values).mean(axis=0)
     shown = np.argsort(-importance, kind="stable")[:top]
-    names = [shorten_name(result.names[feature]) for feature in shown]
+    names = shorten_names([result.names[feature] for feature in shown], LONGEST_NAME)
     width = DOTS_AXES_INCHES + text_width(names)
     with panel(ax, "shapley_beeswarm", width, DOTS_FRAME_INCHES + ROW_INCHES * len(shown)) as axes:
         edge = float(np.abs(result.values[:, shown]).max(initial=0.0)) or 1.0

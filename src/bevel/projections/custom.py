@@ -9,7 +9,6 @@ from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.projections.base import Count, FamilySpec, Projection, SparseDirections
@@ -288,4 +287,6 @@ def check_sums(
 
 
 def _is_matrix(value: Any) -> bool:
+    import scipy.sparse as sp  # a quarter of the time of importing the projections
+
     return bool(sp.issparse(value)) or isinstance(value, np.ndarray)

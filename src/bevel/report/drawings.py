@@ -14,7 +14,7 @@ from bevel._types import AnyInts, Floats
 from bevel.analysis.accuracy.reliability import calibration_of
 from bevel.analysis.results import OutOfBagCurve
 from bevel.extras import import_optional
-from bevel.plots.canvas import INK
+from bevel.plots.canvas import INK, plain_ticks
 from bevel.plots.planes import CLASS_COLOURS
 
 if TYPE_CHECKING:
@@ -62,7 +62,9 @@ def _drawn(draw: Callable[[Axes], object], size: tuple[float, float] = SIZE) -> 
 
     with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
-        draw(figure.add_subplot())
+        axes = figure.add_subplot()
+        draw(axes)
+        plain_ticks(axes)
         text = io.StringIO()
         figure.savefig(text, format="svg", transparent=True, metadata={"Date": None})
     return text.getvalue()
@@ -199,6 +201,7 @@ def draw_residuals(y: Floats, predicted: Floats) -> str:
         means = [(predicted[rows].mean(), residual[rows].mean()) for rows in groups]
         axes.plot(*zip(*means, strict=True), "o-", ms=4, lw=1.4, color=CLASS_COLOURS[5])
         axes.set(xlabel="predicted", ylabel="true − predicted")
+        axes.locator_params(axis="x", nbins=6)
 
     return _drawn(draw)
 

@@ -24,6 +24,7 @@ from bevel.analysis.results import (
 from bevel.analysis.rules.rule_set import RULE_NOTES
 from bevel.errors import join_names, shorten
 from bevel.plots.canvas import detached
+from bevel.printable import shorten_names
 from bevel.report.data_sheet import family_table
 from bevel.report.headline import interval, number, score
 from bevel.report.page import (
@@ -79,13 +80,16 @@ BAR_INCHES, FAN_INCHES, EFFECT_INCHES = 0.25, 2.4, 2.3
 LONGEST_NAME, LONGEST_LINE, LONGEST_SIDE = 24, 44, 28  # characters
 MAX_BARS, MAX_DIRECTIONS, MAX_STEPS = 20, 10, 9
 MAX_FAN_ROWS, MAX_IN_LINE = 300, 3
+LEAST_SHARE = 0.05  # of probability above and below the middle of effects
 
 
 def draw_importance(result: Importance, output_name: str = "") -> str:
     """Bars of the most important features; `output_name` names the output that rises and falls."""
     best = result.top(MAX_BARS)
     output_name = output_name or best.output_name
-    best = replace(best, names=_shortened(best.names), output_name=output_name)
+    best = replace(
+        best, names=tuple(shorten_names(best.names, LONGEST_NAME)), output_name=output_name
+    )
 
     def draw(ax: Axes) -> Axes:
         plots.importance_bars(best, ax=ax)
@@ -99,7 +103,7 @@ def draw_importance(result: Importance, output_name: str = "") -> str:
 
 def draw_directions(result: Directions) -> str:
     """Heat map of the most important directions."""
-    named = replace(result, names=_shortened(result.names))
+    named = replace(result, names=tuple(shorten_names(result.names, LONGEST_NAME)))
     return _drawn(lambda _: plots.top_projections(named, n_top=MAX_DIRECTIONS))
 
 
@@ -109,6 +113,8 @@ def shared_heights(effects: Sequence[Effect]) -> tuple[float, float]:
     bands = [each.values if each.standard_error is None else each.band() for each in drawn]
     low, high = (float(edge([edge(band) for band in bands])) for edge in (np.min, np.max))
     if effects[0].classes is not None:
+        middle = (low + high) / 2.0  # an effect of 0.01 does not fill the height
+        low, high = min(low, middle - LEAST_SHARE), max(high, middle + LEAST_SHARE)
         low, high = max(0.0, low), min(1.0, high)
     room = 0.04 * (high - low) or 0.5
     return low - room, high + room
@@ -122,28 +128,33 @@ def _drawn_outputs(effect: Effect) -> Effect:
 
 def effect_finding(result: Effect) -> str:
     """Shape of the curve of a feature, as in the title of its figure."""
-    with detached():
-        title = plots.effect(result).get_title(loc="left").replace("\n", " ")
-    return title.partition(": ")[2]
+    return plots.effects.effect_finding(result)
 
 
 def draw_effect(result: Effect, heights: tuple[float, float], output_name: str = "") -> str:
     """Curve of one feature, with one line for each class."""
-    named = replace(_drawn_outputs(result), names=_shortened(result.names))
+    named = replace(_drawn_outputs(result), names=tuple(shorten_names(result.names, LONGEST_NAME)))
     if output_name and named.classes is None:
         named = replace(named, output_name=output_name)
+    is_nominal = named.grid[0].dtype.kind == "O"
 
     def draw(ax: Axes) -> Axes:
         plots.effect(named, ax=ax)
         ax.set_title("", loc="left")  # the text above has the same content
-        ax.set_ylim(heights)
+        if is_nominal:
+            ax.set_xlim(heights)
+        else:
+            ax.set_ylim(heights)
+            ax.locator_params(axis="x", nbins=5)
         if ax.get_legend() is not None:  # above the curves, not on them
             n = min(MAX_IN_LINE, len(ax.get_lines()))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
         ax.set_ylabel(textwrap.fill(ax.get_ylabel(), LONGEST_SIDE))
+        ax.set_xlabel(textwrap.fill(ax.get_xlabel(), LONGEST_LINE))
         return ax
 
-    return _drawn(draw, EFFECT_INCHES)
+    n_labels = min(len(named.grid[0]), plots.effects.MAX_LABELS) if is_nominal else 0
+    return _drawn(draw, max(EFFECT_INCHES, BAR_INCHES * n_labels))
 
 
 def draw_tree(result: TreeRules) -> str:
@@ -165,7 +176,7 @@ def draw_fan(result: RowQuantiles) -> str:
 
 def draw_row(result: ShapleyValues, row: int, output_name: str = "") -> str:
     """Contributions to the prediction of a row; `output_name` names the prediction."""
-    named = replace(result, names=_shortened(result.names))
+    named = replace(result, names=tuple(shorten_names(result.names, LONGEST_NAME)))
 
     def draw(ax: Axes) -> Axes:
         plots.shapley_waterfall(named, row, top=MAX_STEPS, ax=ax)
@@ -187,15 +198,9 @@ def _drawn(draw: Callable[[Axes], Axes], height: float = 1.0) -> str:
         return svg(drawing)
 
 
-def _shortened(names: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(
-        name if len(name) <= LONGEST_NAME else f"{name[: LONGEST_NAME - 1]}…" for name in names
-    )
-
-
 # An explanation as sections of a page.
 
-RARELY_TWICE = 0.9  # share of the gain from directions that occur in a single split
+RARELY_TWICE = 0.9  # share of the gain of combinations from those that occur in a single split
 REASONS = {
     "typical": "a typical one: no row that is predicted well shares more leaves with others",
     "doubtful": "the most doubtful one",
@@ -253,7 +258,10 @@ def _effects(found: Explanation) -> str:
             text += " Where they are narrowest, there are too few trees to estimate their width."
     if is_calibrated(found):
         text += " They are of means over trees, before the calibration of probabilities."
-    text += " All pictures have the same scale; marks at the bottom are tenths of the rows."
+    text += (
+        " All pictures have the same scale; marks at the bottom are tenths of the rows, numbers "
+        "beside labels their rows."
+    )
     heights = shared_heights(found.effects)
     drawn = [
         figure(
@@ -274,13 +282,14 @@ def _combinations(found: Explanation) -> str:
     combined = combined_share(directions)
     if combined == 0.0:
         return paragraph("None: every split tests a single feature.")
-    once = float(directions.share[directions.count == 1].sum())
+    directions = directions.combinations()
+    once = float(directions.share[directions.count == 1].sum()) / combined
     text = (
         f"Splits on combinations of features {told.gains} {100 * combined:.0f} % of the "
         f"{told.removed}, splits on single features {100 * (1 - combined):.0f} %."
     )
     if once > RARELY_TWICE:
-        text += " Hardly any direction is used twice, so that none can stand out."
+        text += " Hardly any combination is used twice, so that none can stand out."
     best = directions.top(MAX_DIRECTIONS)
     rows = [
         [place + 1, words, TableCell(f"{100 * share:.2f}", share), count]
@@ -289,27 +298,27 @@ def _combinations(found: Explanation) -> str:
         )
     ]
     caption = (
-        f"The best of {len(directions):,} directions; one and its negative, which make the same "
+        f"The best of {len(directions):,} combinations; one and its negative, which make the same "
         "cuts, are taken for one."
     )
     if directions.is_scaled:
         caption += " Weights are of scaled features."
     words = table(
-        ["", "direction", f"% of the {told.removed}", "splits"],
+        ["", "combination", f"% of the {told.removed}", "splits"],
         rows,
         caption=caption,
         sortable=False,
     )
     if once > RARELY_TWICE:  # directions hardly repeat: none stands out
-        more = "The directions of the largest gain"
+        more = "The combinations of the largest gain"
         return paragraph(text) + f"<details><summary>{more}</summary>{words}</details>"
-    drawing = figure(draw_directions(directions), "The same directions, feature by feature.")
+    drawing = figure(draw_directions(directions), "The same combinations, feature by feature.")
     return paragraph(text) + words + wide(drawing, small=True)
 
 
 def combined_share(directions: Directions) -> float:
     """Share of the gain from splits on more than one feature."""
-    return float(directions.share[np.diff(directions.offset) > 1].sum())
+    return float(directions.combinations().share.sum())
 
 
 def _decisions(found: Explanation) -> str:
@@ -342,12 +351,18 @@ def _groups(found: Explanation, groups: RuleSet) -> str:
     has_estimate = any(rule.out_of_bag == rule.out_of_bag for rule in groups.rules)
     if has_estimate:
         text += f" {words.out_of_bag}"
-    header = ["then", "if", *(["out of bag"] if has_estimate else []), "rows", "% of rows", "% new"]
+    has_lift = groups.is_classifier
+    if has_lift:
+        text += " Lift: the share of the class among its rows, divided by that among all rows."
+    own = [*(["lift"] if has_lift else []), *(["out of bag"] if has_estimate else [])]
+    header = ["then", "if", *own, "rows", "% of rows", "% new"]
     rows = []
     for rule in groups.rules:
         then, estimate = words.short_rule(rule, found.target), _estimate(words, rule.out_of_bag)
+        lift = TableCell(number(rule.lift, digits=2), rule.lift)
+        cells = [*([lift] if has_lift else []), *([estimate] if has_estimate else [])]
         shares = [TableCell(f"{100 * x:.0f}", x) for x in (rule.coverage, rule.new)]
-        rows.append([then, rule.text, *([estimate] if has_estimate else []), rule.n_rows, *shares])
+        rows.append([then, rule.text, *cells, rule.n_rows, *shares])
     notes = paragraph(" ".join((*groups.of_the_forest(), *_figures(found))), kind="note")
     return paragraph(text) + table(header, rows, numeric=set(range(2, len(header)))) + notes
 

@@ -236,6 +236,7 @@ class OneTargetWriter(ResultWriter):
             data.y,
             number=data.number,
             target_name=data.target,
+            positive=fitted.positive,
             seed=settings.seed,
             on_step=lambda done, text: on_step(n_done + done, text),
         )

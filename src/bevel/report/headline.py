@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from bevel.analysis.results import Importance, SurvivalScores
+from bevel.printable import number
 from bevel.text.predictions import called
 from bevel.workflow.scores import Estimate
 from bevel.workflow.survival import concordance_estimate
@@ -25,11 +26,6 @@ __all__ = [
 # Formats numbers, alike on pages and in the terminal.
 
 SHARES = {"error", "coverage"}
-
-
-def number(value: float) -> str:
-    """A number with four digits and a typographic minus sign."""
-    return f"{value:.4g}".replace("-", "−")
 
 
 def score(name: str, estimate: Estimate) -> str:

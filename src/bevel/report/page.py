@@ -31,7 +31,7 @@ from urllib.parse import quote
 
 from bevel.extras import import_optional
 from bevel.plots.canvas import COLOURS, FAINT, INK, LINES, MARKERS, RULE, STYLE
-from bevel.printable import printable
+from bevel.printable import number, printable
 from bevel.training.threads import count_threads
 
 if TYPE_CHECKING:
@@ -373,7 +373,7 @@ def _text(value: object) -> str:
         return ""
     if isinstance(value, numbers.Integral):
         return f"{int(value):,}"
-    return f"{float(value):.4g}" if isinstance(value, numbers.Real) else str(value)
+    return number(float(value)) if isinstance(value, numbers.Real) else str(value)
 
 
 def _number(value: object) -> float | None:

@@ -334,7 +334,7 @@ class OneTargetWords(TaskWords):
         rise, reach = float(importance.values[first]), Z * float(importance.standard_error[first])
         return (
             f"It relies most on {names}: shuffling {importance.names[first]} raises the "
-            f"{self.rise(Estimate(rise, rise - reach, rise + reach))}."
+            f"{self.rise(Estimate(rise, rise - reach, rise + reach), importance.error)}."
         )
 
     def opening(self, found: Explanation, by: str) -> tuple[str, str]:
@@ -355,8 +355,8 @@ class OneTargetWords(TaskWords):
         """Losses with the digits that are printed."""
         return losses
 
-    def rise(self, estimate: Estimate) -> str:
-        """Rise of the loss in words."""
+    def rise(self, estimate: Estimate, error: float) -> str:
+        """Rise of the loss above an error, in words."""
         raise NotImplementedError
 
     def family_errors(self, error: float, spread: float) -> tuple[str, str]:
@@ -426,7 +426,7 @@ class ClassWords(OneTargetWords):
         """Errors in points with one decimal."""
         return np.round(losses, 3)
 
-    def rise(self, estimate: Estimate) -> str:
+    def rise(self, estimate: Estimate, _error: float) -> str:
         """Rise of the error in points."""
         each = (estimate.value, estimate.low, estimate.high)
         value, low, high = (points(share) for share in each)
@@ -589,7 +589,7 @@ class NumberWords(OneTargetWords):
     """What pages say of numbers."""
 
     scores_of_quality = ("R²", "mean absolute error")
-    error_name = "out-of-bag squared error"
+    error_name = "out-of-bag root mean squared error"
     out_of_bag = "Out of bag: the mean of the rows that a rule's tree was not grown on."
     use_in_python = ("print(model.predict(rows))",)
     use_of_command = " --out predictions.csv"
@@ -612,15 +612,20 @@ class NumberWords(OneTargetWords):
         """Predicted values."""
         return super().seen(found)[:, 0]
 
-    def rise(self, estimate: Estimate) -> str:
-        """Rise of the squared error."""
+    def rise(self, estimate: Estimate, error: float) -> str:
+        """Rise of the root of the squared error."""
+        before = float(np.sqrt(error))
         each = (estimate.value, estimate.low, estimate.high)
-        value, low, high = (number(part) for part in each)
-        return f"mean squared error by {value} (95 % interval {low} to {high})"
+        value, low, high = (
+            number(float(np.sqrt(max(error + part, 0.0))) - before, digits=3) for part in each
+        )
+        what = f"root mean squared error of {number(before)}"
+        return f"{what} by {value} (95 % interval {low} to {high})"
 
     def family_errors(self, error: float, spread: float) -> tuple[str, str]:
-        """Squared errors."""
-        return number(error), number(float(f"{spread:.2g}"))
+        """Roots of the squared errors, in units of the target."""
+        root = float(np.sqrt(error))
+        return number(root), number(spread / (2.0 * root) if root > 0.0 else 0.0, digits=2)
 
     def first_picture(self, rows: ScoredRows) -> str:
         """True against predicted values."""

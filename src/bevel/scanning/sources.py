@@ -163,6 +163,8 @@ FORMATS = {
     ".tsv": "text",
     ".txt": "text",
     ".gz": "text",
+    ".bz2": "text",
+    ".zst": "text",
     ".arrow": "ipc",
     ".feather": "ipc",
     ".ipc": "ipc",

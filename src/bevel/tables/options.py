@@ -4,14 +4,17 @@ bytes.
 
 from __future__ import annotations
 
+import bz2
 import codecs
 import gzip
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypedDict
 
 from bevel.errors import shorten, wrong_value
+from bevel.extras import import_optional
 
 __all__ = [
     "TYPES",
@@ -98,7 +101,17 @@ class TableOptions:
                 )
 
 
-_GZIP, _PARQUET, _ZIP = b"\x1f\x8b", b"PAR1", b"PK\x03\x04"
+_PARQUET, _ZIP = b"PAR1", b"PK\x03\x04"
+# Beginnings of compressed files; the block of a bz2 file follows its size.
+_COMPRESSED = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_BZ2, _BZ2_BLOCK = b"BZh", b"1AY&SY"
+_FORMATS = {
+    **dict.fromkeys((".parquet", ".pq"), "Parquet"),
+    **dict.fromkeys((".feather", ".arrow", ".ipc"), "Arrow"),
+    ".orc": "ORC",
+    **dict.fromkeys((".jsonl", ".ndjson"), "JSON lines"),
+    **dict.fromkeys((".xlsx", ".xls", ".xlsm", ".ods"), "Excel"),
+}
 
 
 @dataclass(frozen=True)
@@ -111,18 +124,23 @@ class Source:
     def __str__(self) -> str:
         return self.name
 
-    def is_gzipped(self) -> bool:
-        return self._begins_with(_GZIP)
+    @property
+    def compression(self) -> str | None:
+        """How the bytes are compressed: "gzip", "bz2", "zstd" or not at all."""
+        start = self._start(10)
+        if start.startswith(_BZ2) and start[4:] == _BZ2_BLOCK:
+            return "bz2"
+        return next((name for magic, name in _COMPRESSED.items() if start.startswith(magic)), None)
 
-    def is_parquet(self) -> bool:
-        """Whether the file is Parquet, by its name or else by its first and last bytes."""
-        if self.path.suffix.lower() in (".parquet", ".pq"):
-            return True
-        if self.path.suffix or not self._begins_with(_PARQUET):
-            return False
+    @property
+    def format(self) -> str | None:
+        """Format with columns that have types, by the file's name or else its bytes; None: text."""
+        known = _FORMATS.get(self.path.suffix.lower())
+        if known or self.path.suffix or self._start(len(_PARQUET)) != _PARQUET:
+            return known
         with self.path.open("rb") as stream:
             stream.seek(-len(_PARQUET), 2)
-            return stream.read() == _PARQUET
+            return "Parquet" if stream.read() == _PARQUET else None
 
     def check(self) -> None:
         """Raise if it is not a file of rows."""
@@ -135,16 +153,23 @@ class Source:
                 f"{self} must be an ordinary file, which is read more than once; got a pipe, a "
                 "device or the like. Copy it to a file first."
             )
-        if self._begins_with(_ZIP):
+        if self._start(len(_ZIP)) == _ZIP and self.format != "Excel":
             raise ValueError(
                 f"{self} must be CSV, TSV or Parquet; got an Excel workbook or another zip file. "
-                "Save the sheet as CSV (UTF-8) in Excel."
+                "Give a workbook its ending .xlsx. Save the sheet as CSV (UTF-8) in Excel."
             )
 
     def open_bytes(self) -> Any:
         """The bytes, decompressed."""
-        return gzip.open(self.path, "rb") if self.is_gzipped() else self.path.open("rb")
+        if self.compression == "gzip":
+            return gzip.open(self.path, "rb")
+        if self.compression == "bz2":
+            return bz2.open(self.path, "rb")
+        if self.compression == "zstd":
+            arrow: Any = import_optional("pyarrow", needed_by=f"Reading {self}", install="pyarrow")
+            return io.BufferedReader(arrow.input_stream(str(self.path), compression="zstd"))
+        return self.path.open("rb")
 
-    def _begins_with(self, magic: bytes) -> bool:
+    def _start(self, length: int) -> bytes:
         with self.path.open("rb") as stream:
-            return stream.read(len(magic)) == magic
+            return stream.read(length)

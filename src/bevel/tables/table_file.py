@@ -1,4 +1,4 @@
-"""Reads a table from a file: CSV, TSV (also gzipped) or Parquet, into named columns.
+"""Reads a table from a file into named columns: text, also compressed, and formats with types.
 
 The type of a cell depends on its column: a column whose present cells are all numbers, or all
 dates, is numeric; any other is nominal, and its labels are the words of the file.
@@ -248,15 +248,16 @@ def open_table(path: Path | Source, options: TableOptions | None = None) -> Tabl
     Parameters
     ----------
     path : Path or Source
-        A file; ".parquet" and ".pq" are Parquet, all others text, which may be gzipped.
+        A file: Parquet, Arrow, ORC, JSON lines or Excel by its ending, all others text, which may
+        be compressed by gzip, bz2 or zstd.
     options : TableOptions, default=None
         Options for reading it.
     """
     source = path if isinstance(path, Source) else Source(path, str(path))
     options = options or TableOptions()
     source.check()
-    if source.is_parquet():
-        return _open_parquet(source, options)
+    if source.format is not None:
+        return _open_typed(source, options)
     layout = find_layout(source, options)
     cells = TextFile(layout, options.missing)
     convention = Convention(options.decimal, layout.decimal, layout.delimiter == ",")
@@ -275,13 +276,13 @@ def open_table(path: Path | Source, options: TableOptions | None = None) -> Tabl
     return table
 
 
-def _open_parquet(source: Source, options: TableOptions) -> TableFile:
+def _open_typed(source: Source, options: TableOptions) -> TableFile:
     for name in ("header", "delimiter", "decimal", "encoding"):
         if getattr(options, name) is not None:
             raise ValueError(
-                f"`{name}` is for text files; got the Parquet file {source}. Leave it out."
+                f"`{name}` is for text files; got the {source.format} file {source}. Leave it out."
             )
-    table = as_table(_read_parquet(source))
+    table = as_table(_read_typed(source))
     names = _names_of(table.native)
     nominal, dates = set(table.nominal_by_dtype()), set(table.dates())
     truths = frozenset(names[index] for index in table.truths())
@@ -300,8 +301,17 @@ def _open_parquet(source: Source, options: TableOptions) -> TableFile:
 
     schema = getattr(table.native, "schema", None)
     index = index_columns(names, getattr(schema, "metadata", None))
+    convention = Convention() if source.format == "JSON lines" else None  # JSON has no dates
     opened = TableFile(
-        source, names, (), numbers, words, _types=options.types, index=index, truths=truths
+        source,
+        names,
+        (),
+        numbers,
+        words,
+        _convention=convention,
+        _types=options.types,
+        index=index,
+        truths=truths,
     )
     opened.check_present(list(options.types))
     return opened
@@ -312,23 +322,69 @@ def _names_of(frame: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in (frame.columns if names is None else names))
 
 
-def _read_parquet(source: Source) -> Any:
-    """A data frame of an installed library that reads Parquet."""
+def _read_typed(source: Source) -> Any:
+    """A data frame of an installed library that reads the format of the file."""
     source.path.open("rb").close()  # the same error for an absent file with any library
+    if source.format == "Excel":
+        return _read_excel(source)
     try:
         import_optional("pyarrow", needed_by=f"Reading {source.path.name}", install="pyarrow")
-        from pyarrow import ArrowInvalid, parquet
-
-        try:
-            return parquet.read_table(source.path)
-        except ArrowInvalid as error:
-            raise ValueError(f"{source} must be Parquet; got {error}. Check the file.") from error
     except MissingPackageError as missing:
+        if source.format != "Parquet":
+            raise
         try:
             import polars
         except ModuleNotFoundError:
             raise missing from None
         return polars.read_parquet(source.path)
+    from pyarrow import ArrowInvalid
+
+    try:
+        return _read_arrow(source)
+    except (ArrowInvalid, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise
+        raise ValueError(
+            f"{source} must be {source.format}; got {error}. Check the file."
+        ) from error
+
+
+def _read_arrow(source: Source) -> Any:
+    if source.format == "Arrow":
+        from pyarrow import ArrowInvalid, ipc
+
+        try:
+            return ipc.open_file(source.path).read_all()
+        except ArrowInvalid:
+            return ipc.open_stream(source.path).read_all()
+    if source.format == "ORC":
+        from pyarrow import orc
+
+        return orc.read_table(source.path)
+    if source.format == "JSON lines":
+        from pyarrow import json
+
+        return json.read_json(source.path)
+    from pyarrow import parquet
+
+    return parquet.read_table(source.path)
+
+
+def _read_excel(source: Source) -> Any:
+    """The first sheet of a workbook, by pandas."""
+    needed_by = f"Reading {source.path.name}"
+    pandas: Any = import_optional("pandas", needed_by=needed_by, install="pandas")
+    if source.path.suffix.lower() in (".xlsx", ".xlsm"):
+        import_optional("openpyxl", needed_by=needed_by, install="openpyxl")
+    try:
+        frame = pandas.read_excel(source.path)
+    except ImportError as error:
+        raise ValueError(f"{source} cannot be read: {error}. Save the sheet as CSV.") from error
+    except Exception as error:  # each reader has its own
+        raise ValueError(
+            f"{source} must be an Excel workbook; got {error}. Save the sheet as CSV."
+        ) from error
+    return frame.rename(columns=str)
 
 
 def _as_words(labels: npt.NDArray[Any], markers: Collection[str]) -> npt.NDArray[np.object_]:
@@ -354,7 +410,8 @@ def read_table(
     Parameters
     ----------
     path : str or path
-        CSV or TSV, which may be gzipped, or Parquet.
+        CSV or TSV, which may be compressed by gzip, bz2 or zstd; or Parquet, Arrow (Feather), ORC,
+        JSON lines or Excel, by its ending. Of a workbook the first sheet is read.
     columns : sequence of str, default=None
         Names of the columns to read, in this order; None reads all but the index of a data frame.
     like : estimator, default=None

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import codecs
 import csv
-import gzip
 import io
 import re
 import zlib
@@ -137,7 +136,9 @@ def readable(source: Source) -> Iterator[None]:
             f'{error.object[error.start]:#04x}. Name its encoding, such as `encoding="cp1252"`, '
             "or save it as UTF-8."
         ) from error
-    except (csv.Error, gzip.BadGzipFile, EOFError, zlib.error) as error:
+    except (csv.Error, EOFError, zlib.error, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:
+            raise  # of the disk, not of what is on it
         raise ValueError(
             f"{source} must be CSV or TSV; got a line that cannot be read ({error}). Check the "
             "quotes, or save it as CSV again."
@@ -449,8 +450,7 @@ class TextFile:
 
         source, delimiter = self.layout.source, self.layout.delimiter
         if not self._is_copied:
-            zipped = "gzip" if source.is_gzipped() else None
-            with pa.input_stream(str(source.path), compression=zipped) as stream:
+            with pa.input_stream(str(source.path), compression=source.compression) as stream:
                 yield stream
             return
         with TemporaryFile() as copy, open_text(source, self.layout.encoding) as text:

@@ -81,12 +81,16 @@ def shortest(value: float, low: float, high: float) -> float:
 def significant(value: float) -> int:
     """Number of significant digits of a number as it is written."""
     mantissa = written(value).split("e")[0]
-    return len(mantissa.lstrip(MINUS).replace(".", "").strip("0"))
+    return len(mantissa.lstrip(MINUS).replace(".", "").replace(",", "").strip("0"))
 
 
 def written(value: float) -> str:
     """A number in text, with enough digits to identify it, and a minus sign (U+2212)."""
-    return repr(float(value)).removesuffix(".0").replace("-", MINUS)
+    text = repr(float(value)).removesuffix(".0")
+    whole, point, decimals = text.partition(".")
+    if len(whole.removeprefix("-")) > 4 and whole.removeprefix("-").isdigit():
+        text = f"{int(whole):,}{point}{decimals}"
+    return text.replace("-", MINUS)
 
 
 def percent(share: float) -> str:
@@ -144,10 +148,15 @@ class Condition:
     kind: Kind = "number"
 
     def __str__(self) -> str:
-        return self._stated() + (" or missing" if self.missing else "")
+        stated = self._stated()
+        if not self.missing:
+            return stated
+        return f"{stated} or missing" if stated else f"{self.subject} is missing"
 
     def _stated(self) -> str:
         if self.labels is not None:
+            if not self.labels:
+                return "" if self.missing else f"{self.subject} in none of its labels"
             if set(self.labels) & {YES, NO} and set(self.labels) <= {YES, NO, "missing"}:
                 return f"{self.subject} is {' or '.join(self.labels)}"
             return f"{self.subject} in {{{join_names(self.labels, MAX_LABELS)}}}"

@@ -715,7 +715,7 @@ def boost(
         progress.stop()
     elif progress.wanted:
         n_done = len(result["training_loss"])
-        progress(options.max_iter, "" if n_done == options.max_iter else f"stopped after {n_done}")
+        progress.finish(n_done, "" if n_done == options.max_iter else "stopped early")
     forest = FlatForest(
         n_features=dataset.X.shape[1],
         n_classes=0,

@@ -467,7 +467,7 @@ def fit_in_time(
     fitted = rows.with_targets(trees, shares)
     if judged is None:
         return FitResult(fitted)
-    fitted = _raised(fitted, judged.fitted.aggregation.power)
+    fitted = _calibrated(fitted, judged.fitted.aggregation.power)
     return FitResult(fitted, judged.estimates, judged.score)
 
 

@@ -16,7 +16,6 @@ from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
-from sklearn.utils import check_random_state
 
 from bevel.data.row_groups import RowGroups
 from bevel.errors import NoOutOfBagError, join_names, shorten, wrong_type, wrong_value
@@ -348,6 +347,8 @@ class TrainingOptions:
 def draw_seed(random_state: Any) -> int:
     """Seed of a forest: 64 bits drawn from scikit-learn's random state."""
     try:
+        from sklearn.utils import check_random_state  # not for the names of criteria alone
+
         generator = check_random_state(random_state)
     except ValueError:
         required = "None, an integer from 0 to 2**32 - 1 or a RandomState"

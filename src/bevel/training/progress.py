@@ -158,11 +158,11 @@ class Progress:
         if self._bar is not None:
             self._bar.close()
 
-    def finish(self, n_grown: int) -> None:
-        """Report the final number of trees, if it was not known before."""
+    def finish(self, n_grown: int, note: str = "") -> None:
+        """Report the final number of trees, if it was not known before or is smaller."""
         self._n_total = self._n_before + n_grown
         if n_grown:
-            self(n_grown)
+            self(n_grown, note)
 
     def _time(self, n_grown: int, n_done: int) -> str:
         elapsed = time.monotonic() - self._start

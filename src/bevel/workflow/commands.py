@@ -279,6 +279,7 @@ def explain(
     event: str | None = None,
     entry: str | None = None,
     rows: Sequence[int] = (),
+    positive: Any = None,
     random_state: int = 0,
     n_jobs: int | None = None,
     on_note: OnNote = _ignore,
@@ -300,6 +301,8 @@ def explain(
         Column of the times from which rows are seen, of a survival forest.
     rows : sequence of int
         Numbers of rows to explain in addition to the chosen ones; 1 is the first below the header.
+    positive : label of a class, default=None
+        The class that short rules are of, as in `bevel.analysis.rule_set`.
     random_state : int, default=0
     n_jobs : int, default=None
         Number of threads, as in `predict`.
@@ -330,6 +333,7 @@ def explain(
         number=read.number,
         requested=rows,
         target_name=target or "",
+        positive=positive,
         seed=random_state,
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )

@@ -519,6 +519,8 @@ class _Evaluation:
         Means over the trees, or predictions of boosting.
     shown : ndarray of shape (n_used, n_outputs)
         Results of `predict_proba` or `predict`.
+    positive : object
+        The class that short rules are of; None for all.
     """
 
     analysed: AnalysedForest
@@ -531,6 +533,7 @@ class _Evaluation:
     some: Columns
     predicted: Floats
     shown: Floats
+    positive: Any = None
 
     @property
     def is_slim(self) -> bool:
@@ -650,7 +653,10 @@ class ExplainedTask:
             few = np.linspace(0, n_used - 1, min(n_used, MAX_RULE_ROWS)).astype(np.int64)
             found["rules"] = best_rules(rows.analysed, ruled, limits, style)
             found["groups"] = choose_rules(
-                rows.analysed, rows.some.rows(few), _taken(ruled, few), RuleOptions()
+                rows.analysed,
+                rows.some.rows(few),
+                _taken(ruled, few),
+                RuleOptions(positive=rows.positive),
             )
         if rows.y is not None:
             known = rows.rows.known
@@ -830,6 +836,7 @@ def explain(
     number: npt.NDArray[np.int64] | None = None,
     requested: Sequence[int] = (),
     target_name: str = "",
+    positive: Any = None,
     seed: int = 0,
     on_step: OnStep = lambda *_: None,
 ) -> Explanation:
@@ -850,6 +857,8 @@ def explain(
         Numbers of rows to explain in addition to the chosen ones.
     target_name : str, default=""
         Name of the target, for texts.
+    positive : object, default=None
+        The class that short rules are of; None for all.
     seed : int, default=0
         Seed of all random choices.
     on_step : callable
@@ -866,7 +875,9 @@ def explain(
     some, rows = X.rows(used), _taken(every, used)
     predicted = _predict(task, analysed, rows)
     shown = task.shown(analysed, predicted)
-    evaluation = _Evaluation(analysed, X, y, weights, used, every, rows, some, predicted, shown)
+    evaluation = _Evaluation(
+        *(analysed, X, y, weights, used, every, rows, some, predicted, shown, positive)
+    )
     on_step(1, "measuring importance")
     importances = task.importances(evaluation, seed)
     on_step(2, "computing effects")

@@ -153,6 +153,8 @@ class FitResult:
         dictionary for several targets; None if the trees leave no rows out.
     curve : OutOfBagCurve or None
         Out-of-bag loss against the number of trees, with ``curve=True``.
+    positive : object
+        The class that the short rules of its page are of; None for all.
 
     Examples
     --------
@@ -176,6 +178,7 @@ class FitResult:
     seconds: float
     out_of_bag: Any
     curve: OutOfBagCurve | None
+    positive: Any = None
 
 
 @dataclass(frozen=True, eq=False)

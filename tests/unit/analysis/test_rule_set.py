@@ -12,7 +12,8 @@ from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
-from bevel.analysis.rules.conditions import NumberTest, sql_value
+from bevel.analysis.rules.conditions import LabelTest, NumberTest, sql_value
+from bevel.text.split_text import Condition
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 
@@ -96,6 +97,65 @@ def test_rules_describe_different_groups():
         for j in range(i)
     ]
     assert max(alike) < 0.7
+
+
+def rare_class(n=2000):
+    """A class of 5 % of the rows, most of them in a corner of two columns."""
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.random((n, 4)), columns=list("abcd"))
+    share = np.where((X["a"] > 0.8) & (X["b"] > 0.6), 0.4, 0.02)
+    return X, np.where(rng.random(n) < share, "ill", "well")
+
+
+@pytest.mark.parametrize("source", ["forest", "imitation"])
+def test_rules_of_a_class_are_of_rows_where_it_is_more_frequent(source):
+    X, y = rare_class()
+    forest = ObliqueForestClassifier(**FOREST, projection="axis", min_samples_leaf=20).fit(X, y)
+    found = rule_set(forest, X, y, positive="ill", source=source, min_coverage=0.02)
+    assert len(found) >= 1
+    base, inside = np.mean(y == "ill"), found.matches(X)
+    for place, rule in enumerate(found.rules):
+        share = np.mean(y[inside[:, place]] == "ill")
+        assert (rule.prediction, rule.precision) == ("ill", pytest.approx(share))
+        assert rule.lift == pytest.approx(share / base)
+        assert rule.lift > 1.0
+    assert {"a", "b"} <= set(re.findall(r"\b[abcd]\b", found.rules[0].text))
+    assert f"all rows: ill {100 * base:.0f} %" in str(found)
+    assert f"lift {found.rules[0].lift:.2g}" in str(found)
+    # Without it all rules are of the class of most rows.
+    assert {rule.prediction for rule in rule_set(forest, X, y).rules} == {"well"}
+
+
+@pytest.mark.parametrize("label", [1, "1", np.int64(1)])
+def test_class_of_rules_may_be_written_as_text(label):
+    X, y = rare_class()
+    forest = ObliqueForestClassifier(**FOREST, projection="axis").fit(X, (y == "ill").astype(int))
+    found = rule_set(forest, X, (y == "ill").astype(int), positive=label)
+    assert {int(rule.prediction) for rule in found.rules} == {1}
+
+
+def test_class_of_rules_must_be_one_of_the_fit(fitted):
+    forest, X, y = fitted
+    remedy = "They are it's high, low." if y.dtype.kind == "U" else "predicts numbers"
+    with pytest.raises(
+        ValueError, match=r"`positive` must be one of the classes .* got 'high'"
+    ) as e:
+        rule_set(forest, X, y, positive="high")
+    assert remedy in str(e.value)
+
+
+def test_rules_of_numbers_have_no_lift():
+    X, y = mixed()
+    found = rule_set(ObliqueForestRegressor(**FOREST).fit(X, y), X, y)
+    assert all(math.isnan(rule.lift) for rule in found.rules)
+    assert "lift" not in str(found)
+
+
+@pytest.mark.parametrize("missing", [True, False, None])
+def test_condition_that_no_label_satisfies_says_what_does(missing):
+    words = "c is missing" if missing else "c in none of its labels"
+    assert LabelTest(0, (), bool(missing)).text(["c"]) == words
+    assert str(Condition("c", labels=(), missing=missing)) == words
 
 
 def test_greedy_choice_is_the_best_by_its_own_measure():

@@ -200,7 +200,7 @@ def test_a_path_shows_values_on_the_side_of_the_rule_that_they_are_on():
     for row in range(30):
         path = path_rules(forest, table[row : row + 1])
         for condition, value in zip(path.conditions, path.values, strict=True):
-            number = float(value.replace("−", "-"))
+            number = float(value.replace("−", "-").replace(",", ""))
             above = number >= condition.low if condition.low_included else number > condition.low
             below = number <= condition.high if condition.high_included else number < condition.high
             assert above
@@ -240,7 +240,7 @@ def test_top_rules_of_a_regression_say_means_and_deviations():
     found = top_rules(forest, table, target, n=3)
     for rule, prediction, spread in zip(found.rules, found.prediction, found.purity, strict=True):
         rows = Reader(table).holds(rule)
-        mean = float(prediction.replace("−", "-"))
+        mean = float(prediction.replace("−", "-").replace(",", ""))
         assert mean == pytest.approx(target[rows].mean(), abs=1e-3 * np.ptp(target))
         assert spread == pytest.approx(target[rows].std())
 

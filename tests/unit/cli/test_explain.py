@@ -64,7 +64,7 @@ def test_page_has_every_section_and_stands_alone(case, tmp_path):
     html = out.read_text("utf-8")
     assert all(question in html for question in QUESTIONS)
     n_effects = html.count("<figcaption>The effect of")  # of the features that matter at all
-    has_directions = "<figcaption>The same directions, feature by feature." in html
+    has_directions = "<figcaption>The same combinations, feature by feature." in html
     assert 3 <= n_effects <= N_FEATURES
     assert html.count("<svg") == 1 + 2 + n_effects + has_directions + 1 + 3
     assert "this small tree of single features imitates the forest" in html

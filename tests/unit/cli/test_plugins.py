@@ -16,9 +16,9 @@ from bevel.cli import app as plugins
 
 def app_with(monkeypatch: pytest.MonkeyPatch, *points: EntryPoint) -> typer.Typer:
     monkeypatch.setattr(plugins, "entry_points", lambda group: [*points])  # noqa: ARG005
-    app = typer.Typer()
+    app = typer.Typer(cls=plugins.Commands)
     app.command("own")(lambda: typer.echo("own"))
-    plugins.add_plugins(app)
+    app.callback()(lambda: None)  # a lone command would be no group
     return app
 
 
@@ -28,6 +28,12 @@ def test_lab_that_is_not_installed_says_how_to_install_it(monkeypatch):
         result = invoke(app, words)
         assert result.exit_code == 1
         assert "pip install bevel-lab" in result.stderr
+
+
+def test_lab_that_is_not_installed_is_no_command_of_the_help(monkeypatch):
+    listed = invoke(app_with(monkeypatch), ["--help"]).output
+    assert "own" in listed
+    assert "lab" not in listed
 
 
 def test_command_that_cannot_be_loaded_says_so_and_leaves_the_others_alone(monkeypatch):
@@ -41,7 +47,9 @@ def test_command_that_cannot_be_loaded_says_so_and_leaves_the_others_alone(monke
 def test_installed_command_is_added(monkeypatch):
     point = EntryPoint("extra", f"{__name__}:extra", plugins.GROUP)
     monkeypatch.setattr(EntryPoint, "load", lambda _: extra)
-    assert invoke(app_with(monkeypatch, point), ["extra", "hello"]).output == "hello\n"
+    app = app_with(monkeypatch, point)
+    assert invoke(app, ["extra", "hello"]).output == "hello\n"
+    assert "extra" in invoke(app, ["--help"]).output
 
 
 extra = typer.Typer()

@@ -36,7 +36,7 @@ def test_curve_has_a_band_rows_and_tenths(fitted):
     assert len(ax.lines) == 81
     assert len(ax.collections) == 2  # band and tenths
     assert ax.get_xlabel() == "age"
-    assert ax.get_title(loc="left").startswith("Partial dependence: rises from −")
+    assert ax.get_title(loc="left").startswith("Partial dependence of age: rises from −")
     assert "95 %" in ax.get_ylabel()
     centred = plots.effect(effect, centred=True)
     assert {line.get_ydata()[0] for line in centred.lines} == {0.0}
@@ -44,8 +44,50 @@ def test_curve_has_a_band_rows_and_tenths(fitted):
 
 def test_nominal_effect_has_its_labels(fitted):
     forest, X, _ = fitted
+    effect = analysis.partial_dependence(forest, X, "kind", standard_error=True)
+    ax = plots.effect(effect)
+    count, order = X["kind"].value_counts(), np.argsort(effect.values, kind="stable")
+    expected = [f"{label} ({count[label]})" for label in effect.grid[0][order]]
+    assert [text.get_text() for text in ax.get_yticklabels()] == expected  # the highest on top
+    dots = ax.containers[0].lines[0]
+    assert np.array_equal(np.sort(dots.get_xdata()), np.sort(effect.values))
+    (ends,) = ax.containers[0].lines[2]
+    low, high = effect.band()
+    segments = np.array([segment[:, 0] for segment in ends.get_segments()])
+    np.testing.assert_allclose(segments, np.column_stack([low, high]))
+    assert (ax.get_ylabel(), ax.get_xlabel()[:10]) == ("kind", "prediction")
+    assert f"for {effect.grid[0][order[0]]} to" in ax.get_title(loc="left").replace("\n", " ")
+
+
+def test_rare_labels_are_pooled_and_missing_values_are_a_label():
+    rng = np.random.default_rng(0)
+    shares = 1.0 / np.arange(1, 31)
+    X = pd.DataFrame({"team": rng.choice(30, 900, p=shares / shares.sum()).astype(str)})
+    y = X["team"].astype(int).to_numpy(float)
+    X.loc[::6, "team"] = None
+    forest = ObliqueForestRegressor(30, projection="axis", random_state=0).fit(X, y)
+    effect = analysis.partial_dependence(forest, X, "team", standard_error=True)
+    grid, count = effect.grid[0], effect.counts[0]
+    assert grid[-1] is None
+    assert count.sum() == len(X)
+    assert count[-1] == X["team"].isna().sum()
+    ax = plots.effect(effect)
+    shown = {text.get_text(): place for place, text in enumerate(ax.get_yticklabels())}
+    rest = np.argsort(-count, kind="stable")[14:]
+    assert len(shown) == 15
+    assert f"missing ({count[-1]})" in shown
+    name = f"{len(rest)} other labels ({count[rest].sum()})"
+    dots = ax.containers[0].lines[0]
+    pooled = float(dots.get_xdata()[list(dots.get_ydata()).index(shown[name])])
+    assert pooled == pytest.approx(np.average(effect.values[rest], weights=count[rest]))
+
+
+def test_classes_of_a_nominal_effect_have_markers_of_their_own():
+    X = pd.DataFrame({"kind": list("uvw") * 40, "age": np.arange(120.0)})
+    forest = ObliqueForestClassifier(20, random_state=0).fit(X, np.arange(120) % 4)
     ax = plots.effect(analysis.partial_dependence(forest, X, "kind"))
-    assert [text.get_text() for text in ax.get_xticklabels()] == ["u", "v", "w"]
+    assert [each.lines[0].get_marker() for each in ax.containers] == ["o", "s", "^", "D"]
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["0", "1", "2", "3"]
 
 
 def test_surface_has_both_names_and_a_colour_bar(fitted):

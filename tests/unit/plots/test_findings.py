@@ -3,10 +3,11 @@
 import numpy as np
 import pandas as pd
 import pytest
+from sklearn.datasets import load_iris
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
 from bevel.analysis.results import Importance, ImportanceTest
-from bevel.plots.canvas import course, digits, largest_of
+from bevel.plots.canvas import course, digits, largest_of, panel
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +85,7 @@ def test_effect_of_classes_names_the_one_that_changes_most(classified):
     effect = analysis.partial_dependence(forest, X, "petal length (cm)")
     axes = plots.effect(effect)
     most = max(effect.classes, key=lambda label: np.ptp(effect.output(label).values))
-    assert title(axes).startswith(f"Partial dependence: {most} changes most, ")
+    assert title(axes).startswith(f"Partial dependence of petal length (cm): {most} changes most, ")
     assert legend(axes) == ["setosa", "versicolor", "virginica"]
     figure = axes.figure
     figure.canvas.draw()
@@ -184,12 +185,50 @@ def test_dots_at_one_place_do_not_hide_each_other_nor_reach_the_next_feature():
 @pytest.mark.parametrize(
     ("value", "written"),
     [
-        (3071.2, "3,070"),
+        (3071.2, "3070"),
         (-41234.0, "−41,200"),
         (0.01234, "0.0123"),
         (123.4, "123"),
-        (2.5e9, "2.5e+09"),
+        (2.5e9, "2.5e9"),
     ],
 )
 def test_numbers_in_titles_are_written_out(value, written):
     assert digits(value) == written
+
+
+def test_title_of_two_coordinates_is_inside_the_picture():
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(20, random_state=0).fit(X, y)
+    found = analysis.principal_coordinates(forest, X, y, n_components=2)
+    figure = plots.proximity_pairs(found, labels=y)[0, 0].figure
+    figure.canvas.draw()
+    title = figure._suptitle.get_window_extent()
+    assert title.x0 >= 0
+    assert title.x1 <= figure.bbox.x1
+
+
+def test_markers_at_the_edge_are_whole():
+    X, y = load_iris(return_X_y=True)
+    forest = ObliqueForestClassifier(20, random_state=0).fit(X, y)
+    ax = plots.variation_explained(analysis.principal_coordinates(forest, X, y))
+    assert not any(line.get_clip_on() for line in ax.get_lines())
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "shown"),
+    [
+        (0.0, 8e6, ["0", "2M", "4M", "6M", "8M"]),
+        (0.0, 250_000.0, ["0", "50k", "100k", "150k", "200k", "250k"]),
+        (0.0, 40_000.0, ["0", "10,000", "20,000", "30,000", "40,000"]),
+        (1990.0, 2020.0, ["1990", "2000", "2010", "2020"]),
+        (-0.4, 0.4, ["−0.4", "−0.2", "0", "0.2", "0.4"]),
+        (0.0, 8e-6, ["0", "2e−6", "4e−6", "6e−6", "8e−6"]),
+        (1_000_000.0, 1_000_400.0, ["1000k", "1000.1k", "1000.2k", "1000.3k", "1000.4k"]),
+    ],
+)
+def test_ticks_are_plain_numbers(low, high, shown):
+    with panel(None, "a test") as axes:
+        axes.set_ylim(low, high)
+        axes.set_yticks(np.linspace(low, high, len(shown)))
+    axes.figure.canvas.draw()
+    assert [text.get_text() for text in axes.get_yticklabels()] == shown

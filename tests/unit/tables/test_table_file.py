@@ -5,11 +5,13 @@ import sys
 from datetime import datetime
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 import pytest
 
 from bevel import workflow
 from bevel.tables.options import TableOptions
-from bevel.tables.table_file import open_table
+from bevel.tables.table_file import open_table, read_table
 from bevel.workflow.rows import read_labelled_rows
 
 
@@ -346,3 +348,75 @@ def test_text_without_pyarrow_says_what_to_install(write, monkeypatch):
     monkeypatch.setitem(sys.modules, "pyarrow", None)
     with pytest.raises(ImportError, match=r"bevel\[cli\]"):
         read_all(path)
+
+
+FRAME = pd.DataFrame(
+    {
+        "price": [1.5, None, 3.0],
+        "city": ["Rome", "Oslo", None],
+        "day": pd.to_datetime(["2020-01-01", "2021-06-30", None]),
+    }
+)
+WRITERS = {
+    "parquet": lambda frame, path: frame.to_parquet(path, index=False),
+    "feather": lambda frame, path: frame.to_feather(path),
+    "orc": lambda frame, path: frame.to_orc(path, index=False),
+    "jsonl": lambda frame, path: frame.to_json(
+        path, orient="records", lines=True, date_format="iso"
+    ),
+    "xlsx": lambda frame, path: frame.to_excel(path, index=False),
+    "csv.gz": lambda frame, path: frame.to_csv(path, index=False),
+    "csv.bz2": lambda frame, path: frame.to_csv(path, index=False),
+    "csv": lambda frame, path: frame.to_csv(path, index=False),
+}
+
+
+@pytest.mark.parametrize("ending", WRITERS)
+def test_every_format_gives_the_same_columns(tmp_path, ending):
+    if ending == "xlsx":
+        pytest.importorskip("openpyxl")
+    path = tmp_path / f"table.{ending}"
+    WRITERS[ending](FRAME, path)
+    found = read_table(path)
+    assert found.names == ("price", "city", "day")
+    assert found.dates == {"day"}
+    np.testing.assert_array_equal(found["price"], [1.5, np.nan, 3.0])
+    assert found["city"].tolist() == ["Rome", "Oslo", None]
+    np.testing.assert_array_equal(found["day"], [18262.0, 18808.0, np.nan])
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bz2", "zstd"])
+@pytest.mark.parametrize("content", ["a,b\n1,x\n2,y\n", "a b\n1 x\n2 y\n"], ids=["comma", "space"])
+def test_text_may_be_compressed(tmp_path, compression, content):
+    path = tmp_path / "table.csv"
+    with pa.output_stream(str(path), compression=compression) as stream:
+        stream.write(content.encode())
+    found = read_table(path)
+    assert found["a"].tolist() == [1.0, 2.0]
+    assert found["b"].tolist() == ["x", "y"]
+
+
+@pytest.mark.parametrize("compression", ["gzip", "bz2", "zstd"])
+def test_compressed_text_that_was_cut_short_is_refused(tmp_path, compression):
+    path = tmp_path / "table.csv"
+    with pa.output_stream(str(path), compression=compression) as stream:
+        stream.write(("a,b\n" + "".join(f"{i},{i * i}\n" for i in range(9999))).encode())
+    path.write_bytes(path.read_bytes()[:-2000])
+    with pytest.raises(ValueError, match="must be CSV or TSV"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("ending", ["parquet", "feather", "orc", "xlsx", "jsonl"])
+def test_other_bytes_under_the_name_of_a_format_are_refused(tmp_path, ending):
+    if ending == "xlsx":
+        pytest.importorskip("openpyxl")
+    path = tmp_path / f"table.{ending}"
+    path.write_bytes(b"\x00\x01 no table at all")
+    with pytest.raises(ValueError, match="must be"):
+        read_table(path)
+
+
+def test_column_whose_name_begins_as_a_compressed_file_is_text(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("BZh91,b\n1,x\n")
+    assert read_table(path).names == ("BZh91", "b")

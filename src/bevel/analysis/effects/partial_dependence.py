@@ -6,8 +6,9 @@ The other effects read features and rows, and compute their curves, by functions
 from __future__ import annotations
 
 import numbers
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,7 +28,7 @@ from bevel.analysis.analysed_forest import (
 from bevel.analysis.effects.result import Effect
 from bevel.data.encoding import Encoding
 from bevel.data.row_weights import read_weights
-from bevel.data.tables import Table, array_as_days, read_table
+from bevel.data.tables import Table, array_as_days, is_missing, read_table
 from bevel.data.values import Kind, as_values, floored, shown_labels
 from bevel.errors import join_names, wrong_type, wrong_value
 from bevel.training.progress import Progress
@@ -66,7 +67,8 @@ class EffectColumn:
     values : ndarray of shape (n,)
         Values of the rows: float64 with NaN for missing ones, or labels of a nominal feature.
     levels : ndarray of object or None
-        Labels of a nominal feature, in the order of their codes; None for numbers.
+        Labels of a nominal feature, in the order of their codes, and None at the end if the fit saw
+        missing ones; None for numbers.
     kind : {"number", "day", "time", "truth"}
         What the numbers stand for.
     """
@@ -133,7 +135,9 @@ def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> Effect
     table: Table = read_table(X)
     name, nominal = analysed.names[feature], analysed.fitted.encoding.nominal
     if feature in nominal:
-        return EffectColumn(name, feature, table.labels(feature), nominal[feature].labels)
+        levels = nominal[feature]
+        labels = np.array([*levels.labels, *([None] * levels.has_missing)], dtype=object)
+        return EffectColumn(name, feature, table.labels(feature), labels)
     tile = table.numbers(slice(0, table.n_rows), slice(feature, feature + 1))
     kind = analysed.fitted.encoding.kind(feature)
     return EffectColumn(name, feature, np.array(tile[:, 0], np.float64), None, kind)
@@ -502,7 +506,7 @@ def _compute(
         by_tree = rows.tree_means(variants, n_variants)[:, 0]
         error, n_below_zero = jackknife_error(analysed, by_tree)
         errors = StandardError(laid_out(error), n_below_zero)
-    return finish(
+    found = finish(
         analysed,
         "partial dependence",
         tuple(column.name for column in columns),
@@ -513,6 +517,7 @@ def _compute(
         tuple(quantiles_of(column) for column in columns),
         len(rows.X),
     )
+    return replace(found, counts=tuple(map(_counts, columns, grid)))
 
 
 def finish(
@@ -627,9 +632,17 @@ def _chosen_levels(column: EffectColumn, given: Any) -> Array:
     if grid.ndim != 1 or (len(grid) == 0 and given is not None):
         required = "a sequence of labels"
         raise wrong_value(f"values of {column.name}", required, given, "Leave it out.")
-    if len(grid) == 0:  # the fit saw missing values only
+    if given is None and all(label is None for label in grid):  # the fit saw missing values only
         raise _no_values(column)
     return grid
+
+
+def _counts(column: EffectColumn, grid: Array) -> npt.NDArray[np.int64] | None:
+    """Rows with each label of the grid; None for numbers."""
+    if not column.is_nominal:
+        return None
+    found = Counter(None if is_missing(value) else value for value in column.values.tolist())
+    return np.array([found[label] for label in grid.tolist()], dtype=np.int64)
 
 
 def _no_values(column: EffectColumn) -> ValueError:

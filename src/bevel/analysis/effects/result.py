@@ -15,6 +15,7 @@ from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.data.values import value_text
 from bevel.errors import wrong_value
 from bevel.extras import import_optional
+from bevel.printable import rounded
 from bevel.text.predictions import called
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class Effect(PrintedResult):
         Names of the one or two features, or of the direction.
     grid : tuple of ndarray
         Values of each feature, in the user's units: dates as datetime64, truth values as "no" and
-        "yes"; labels of a nominal feature; multiples of a direction.
+        "yes"; labels of a nominal feature, None for missing; multiples of a direction.
     values : ndarray of shape (G,), (G, K), (G1, G2) or (G1, G2, K)
         The effect on the grid. Partial dependence: mean prediction. Accumulated local effects:
         difference from the mean prediction.
@@ -58,6 +59,8 @@ class Effect(PrintedResult):
     n_below_zero : int
         Number of points whose variance over other rows was estimated below zero: there the standard
         error is that of the number of trees alone, and more trees are needed.
+    counts : tuple of ndarray or None
+        Number of rows of X with each label of the grid, for nominal features.
     """
 
     kind: str
@@ -71,6 +74,7 @@ class Effect(PrintedResult):
     n_rows: int
     output_name: str = PREDICTIONS
     n_below_zero: int = 0
+    counts: tuple[npt.NDArray[np.int64] | None, ...] = ()
 
     def output(self, label: Any) -> Effect:
         """The effect on one class or quantile, in the shape of a regression.
@@ -156,7 +160,7 @@ class Effect(PrintedResult):
                     value_text(axis[place.ravel()[point]])
                     for axis, place in zip(self.grid, mesh, strict=True)
                 ),
-                *(f"{column[point]:.4g}" for column in columns.values()),
+                *(rounded(float(column[point]), 4) for column in columns.values()),
             )
             for point in shown
         ]

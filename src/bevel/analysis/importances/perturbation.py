@@ -5,9 +5,10 @@ also among rows that are alike, or their weights negated.
 from __future__ import annotations
 
 import numbers
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -26,6 +27,7 @@ from bevel.data.row_weights import read_weights
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
 from bevel.forest.aggregation import SumOfTrees, add_trees
 from bevel.forest.flat_forest import FlatForest
+from bevel.printable import rounded
 from bevel.training.progress import Progress
 
 __all__ = [
@@ -242,6 +244,9 @@ WHERE = {
 }
 
 
+SQUARED = "mean squared error"  # whose unit is that of the target, squared
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class ErrorImportance(Importance):
     """Increase of the error when the features of a group are perturbed.
@@ -266,6 +271,24 @@ class ErrorImportance(Importance):
     repeats: Floats = field(default_factory=lambda: np.empty((0, 0)))
     error: float = np.nan
     error_of: str = "forest"
+
+    def in_percent(self) -> Self:
+        """Increases of a squared error in percent of it, without unit; others as they are."""
+        if SQUARED not in self.measures or not self.error > 0.0:
+            return self
+        factor = 100.0 / self.error
+        return replace(
+            self,
+            values=self.values * factor,
+            std=None if self.std is None else self.std * factor,
+            standard_error=self.standard_error * factor,
+            repeats=self.repeats * factor,
+            measures=re.sub(
+                rf"increase of the {SQUARED} \([^)]*\)",
+                f"increase, in percent, of the {SQUARED}",
+                self.measures,
+            ),
+        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -373,7 +396,7 @@ def _sentence(
     over = "rows" if error_of == "forest" else "trees"
     spread = f"std over {n_repeats} repeats, " if n_repeats > 1 else ""
     return (
-        f"increase of the {what} ({error:.4g}) {whose} on {WHERE[rows.row_kind]}"
+        f"increase of the {what} ({rounded(error, 4)}) {whose} on {WHERE[rows.row_kind]}"
         f"{among(perturbation.strata)}; {spread}standard error over {over}"
     )
 
@@ -645,7 +668,7 @@ def permutation_of_boosting(
         "permutation",
         tuple(group.name for group in chosen),
         repeats.mean(axis=1),
-        f"increase of the {what} ({error:.4g}) of the model on {WHERE[rows.row_kind]}"
+        f"increase of the {what} ({rounded(error, 4)}) of the model on {WHERE[rows.row_kind]}"
         f"{among(strata)}; std over {n_repeats} repeats, standard error over rows",
         std=repeats.std(axis=1) if n_repeats > 1 else None,
         standard_error=spread,

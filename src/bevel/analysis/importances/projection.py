@@ -92,10 +92,17 @@ class Directions(PrintedResult):
 
     def top(self, n: int) -> Directions:
         """The n most important directions."""
-        n = min(check_count("n", n, low=0), len(self))
-        taken = self.rows.take(np.arange(n))
-        std = None if self.std is None else self.std[:n]
-        return replace(self, **vars(taken), share=self.share[:n], std=std, count=self.count[:n])
+        return self._take(np.arange(min(check_count("n", n, low=0), len(self))))
+
+    def combinations(self) -> Directions:
+        """The directions of more than one feature; shares stay those of all splits."""
+        return self._take(np.flatnonzero(np.diff(self.offset) > 1))
+
+    def _take(self, chosen: npt.NDArray[np.int64]) -> Directions:
+        taken = self.rows.take(chosen)
+        std = None if self.std is None else self.std[chosen]
+        share, count = self.share[chosen], self.count[chosen]
+        return replace(self, **vars(taken), share=share, std=std, count=count)
 
     def dense(self) -> Floats:
         """Weights as a matrix of shape (n_directions, n_features)."""

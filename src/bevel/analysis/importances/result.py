@@ -13,6 +13,7 @@ from bevel._types import Floats
 from bevel.analysis.analysed_forest import check_count
 from bevel.analysis.printing import PrintedResult, PrintedTable
 from bevel.extras import import_optional
+from bevel.printable import rounded
 
 __all__ = ["TITLES", "Importance", "mean_and_spread"]
 
@@ -115,6 +116,10 @@ class Importance(PrintedResult):
         taken: dict[str, Any] = {name: each[best] for name, each in self._arrays().items()}
         return replace(self, names=names, **taken)
 
+    def in_percent(self) -> Self:
+        """The importances without a squared unit, for tables and pictures."""
+        return self
+
     def to_pandas(self) -> Any:
         """Data frame, best first, with the features as its index."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
@@ -153,7 +158,7 @@ def _written(name: str, column: npt.NDArray[Any]) -> list[str]:
     if name == "effect":
         return ["" if np.isnan(value) else f"{value:+.3g}" for value in column.tolist()]
     largest = float(np.abs(column[np.isfinite(column)]).max(initial=0.0))
-    return [f"{0 if abs(x) < ROUNDING * largest else x:.4g}" for x in column.tolist()]
+    return [rounded(0.0 if abs(x) < ROUNDING * largest else x, 4) for x in column.tolist()]
 
 
 def mean_and_spread(rows: Iterable[Floats], n_columns: int) -> tuple[Floats, Floats | None]:

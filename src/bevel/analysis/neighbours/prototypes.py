@@ -17,6 +17,7 @@ from bevel.analysis.rules.conditions import commonest, missing_in, read_columns
 from bevel.data.tables import Columns, read_table
 from bevel.data.target import read_labels
 from bevel.extras import import_optional
+from bevel.printable import rounded
 
 __all__ = [
     "OutlierScores",
@@ -185,7 +186,7 @@ def _summary(columns: Columns, members: tuple[Ints64, ...], share: float) -> Col
 
 
 def _written(value: object) -> str:
-    return f"{value:.4g}" if isinstance(value, float) else str(value)
+    return rounded(value, 4) if isinstance(value, float) else str(value)
 
 
 # Outliers: rows that are far from the other rows of their class.

@@ -306,8 +306,9 @@ class LabelTest:
         return np.asarray(np.where(missing_in(column), self.missing, found), dtype=bool)
 
     def text(self, names: Sequence[str]) -> str:
-        wording = str(Condition(printable(names[self.feature]), labels=self.words or self._plain))
-        return f"({wording} or missing)" if self.missing else wording
+        name, labels = printable(names[self.feature]), self.words or self._plain
+        wording = str(Condition(name, labels=labels, missing=self.missing))
+        return f"({wording})" if self.missing and labels else wording
 
     def sql(self, names: Sequence[str]) -> str:
         name = quoted(names[self.feature])

@@ -21,11 +21,12 @@ from bevel.analysis.rules.conditions import LabelTest, RowTest, WrittenSplits, q
 from bevel.data.leaks import without_leak_alarm
 from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
+from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
 from bevel.parameters.parameter import Integer, Number, Parameter, StrOptions
-from bevel.printable import printable
+from bevel.printable import printable, rounded
 from bevel.projections import Axis, SparseSigns
 from bevel.text.predictions import called
 from bevel.text.split_text import percent, written
@@ -65,9 +66,12 @@ class Rule:
     text : str
         Rule in words.
     prediction : object
-        Most frequent class, or mean target, of the rows that satisfy it.
+        Most frequent class, or mean target, of the rows that satisfy it; the class `positive` if
+        the rules are of one.
     precision : float
         Share of that class; in regression the standard deviation of the targets.
+    lift : float
+        Precision divided by the share of that class in all rows; NaN in regression.
     out_of_bag : float
         Precision on the rows that the rule's tree was not grown on; in regression their mean
         target. NaN if it is not known.
@@ -85,6 +89,7 @@ class Rule:
     text: str
     prediction: Any
     precision: float
+    lift: float
     out_of_bag: float
     n_rows: int
     coverage: float
@@ -116,7 +121,7 @@ class RuleSet:
         Agreement of the rules with the forest on the rows, if each row gets the prediction of the
         first rule that it satisfies, and rows of no rule that of all rows: share of equal labels,
         in regression share of the variance of the forest's predictions, which are out of bag if
-        requested.
+        requested. NaN for rules of one class.
     origin : str
         Reason why the forest is imitated; empty if it is not.
     row_kind : {"new", "out-of-bag", "grown on"}
@@ -161,8 +166,8 @@ class RuleSet:
         """One line for each rule."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
         keys = (
-            *("text", "prediction", "precision", "out_of_bag", "n_rows", "coverage", "new"),
-            *("agreement", "tree", "node"),
+            *("text", "prediction", "precision", "lift", "out_of_bag", "n_rows", "coverage"),
+            *("new", "agreement", "tree", "node"),
         )
         return pandas.DataFrame([{key: getattr(rule, key) for key in keys} for rule in self.rules])
 
@@ -179,12 +184,13 @@ class RuleSet:
     def _repr_html_(self) -> str:
         if not self.rules:
             return html_text(str(self))
-        header = ("", "rule", "prediction", "out of bag", "rows", "not covered before")
+        header = ("", "rule", "prediction", "lift", "out of bag", "rows", "not covered before")
         cells = []
         for place, rule in enumerate(self.rules, 1):
             what, out = self._numbers(rule)
             rows = f"{rule.n_rows} ({percent(rule.coverage)})"
-            cells.append((str(place), rule.text, what, out, rows, percent(rule.new)))
+            lift = "" if rule.lift != rule.lift else rounded(rule.lift, 2)
+            cells.append((str(place), rule.text, what, lift, out, rows, percent(rule.new)))
         return PrintedTable(self._title(), header, cells, self._notes()).html()
 
     def _title(self) -> str:
@@ -226,7 +232,8 @@ class RuleSet:
     def _claim(self, rule: Rule) -> str:
         what, estimate = self._numbers(rule)
         out = f" (out of bag {estimate})" if estimate else ""
-        text = f"{what}{out}; {rule.n_rows} rows, {percent(rule.coverage)}, "
+        lift = "" if rule.lift != rule.lift else f", lift {rounded(rule.lift, 2)}"
+        text = f"{what}{lift}{out}; {rule.n_rows} rows, {percent(rule.coverage)}, "
         text += f"{percent(rule.new)} not covered before"
         if rule.agreement < 1.0:
             text += f"; rounding changes {percent(1.0 - rule.agreement)} of the rows"
@@ -325,6 +332,7 @@ class RuleOptions:
     overlap: float = 0.1
     digits: int = 2
     source: str = "auto"
+    positive: Any = None
 
 
 @dataclass(frozen=True)
@@ -348,6 +356,7 @@ def rule_set(
     digits: int = 2,
     out_of_bag: bool | str = "auto",
     source: str = "auto",
+    positive: Any = None,
 ) -> RuleSet:
     """A few short rules of a fitted forest that describe different groups of rows.
 
@@ -385,6 +394,10 @@ def rule_set(
         trees begin with a split of at most `max_terms` features. Node models and rotations, which
         most default forests have, do not. The result states the source and how well it imitates
         the forest.
+    positive : label of a class, default=None
+        The class that matters, such as the rare one: rules are of rows in which it is more frequent
+        than in all rows, best first, and tell its share. None: rules of all classes. The rules of
+        most rows are those of the most frequent class where classes are not balanced.
 
     Returns
     -------
@@ -407,13 +420,14 @@ def rule_set(
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
-    return choose_rules(analysed, X, rows, RuleOptions(*given))
+    return choose_rules(analysed, X, rows, RuleOptions(*given, positive))
 
 
 def choose_rules(
     analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
 ) -> RuleSet:
     """Choose rules on rows that were read before."""
+    positive = _class_of(options.positive, analysed)
     encoding = analysed.fitted.encoding
     nominal = frozenset(encoding.nominal)
     columns = read_columns(read_table(X), nominal, analysed.names, encoding.texts)
@@ -425,24 +439,44 @@ def choose_rules(
     of, leaves, out = _nodes_of(analysed, imitation, columns, rows)
     target = rows.target
     nodes = [node for tree in of.forest for node in _nodes(of, tree, options)]
-    chosen = _cover(nodes, leaves, analysed.task.as_columns(target), options)
-    writer = _Writer(analysed, of, columns.values, leaves, target, out, options.digits)
+    Y = analysed.task.as_columns(target)
+    Y = Y if positive is None else Y[:, [positive]]
+    chosen = _cover(nodes, leaves, Y, options)
+    writer = _Writer(analysed, of, columns.values, leaves, target, out, options.digits, positive)
     covered = np.zeros(len(target), dtype=bool)
     written_rules = (writer.write(node, covered) for node in chosen)
     rules = tuple(rule for rule in written_rules if rule.n_rows > 0)
     return RuleSet(
         rules,
         float(covered.mean()),
-        _typical(analysed, target),
+        _typical(analysed, target, positive),
         analysed.names,
         nominal,
         analysed.classes is not None,
         "" if rules else _remedy(of, options.max_terms),
         "forest" if imitation is None else "imitation",
-        _fidelity(analysed, rules, columns.values, target, predicted),
+        float("nan")
+        if positive is not None
+        else _fidelity(analysed, rules, columns.values, target, predicted),
         "" if imitation is None else few or f"The rules are of {N_TREES} small trees.",
         rows.row_kind,
     )
+
+
+def _class_of(positive: Any, analysed: AnalysedForest) -> int | None:
+    """Position of the class that rules are of; None for all. Text stands for a label too."""
+    if positive is None:
+        return None
+    classes = [] if analysed.classes is None else list(analysed.classes)
+    found = [place for place, label in enumerate(classes) if label == positive]
+    found = found or [place for place, label in enumerate(classes) if str(label) == str(positive)]
+    if not found:
+        required = "one of the classes of the fit"
+        remedy = f"They are {join_names([str(label) for label in classes])}."
+        if not classes:
+            remedy = "Leave it out: the model predicts numbers, which have no classes."
+        raise wrong_value("`positive`", required, positive, remedy)
+    return found[0]
 
 
 def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
@@ -571,6 +605,8 @@ def _cover(
                 continue
             own = weight[inside]
             distance = own @ Y[inside] / own.sum() - mean
+            if options.positive is not None and distance[0] <= 0.0:
+                continue  # such as the complement of a rule
             score = own.sum() * float(distance @ distance) * SHORTER**node.n_terms
             if score > most * (1.0 + 1e-9):
                 best, most = node, score
@@ -588,11 +624,11 @@ def _rows_of(node: _Node, leaves: npt.NDArray[np.int32]) -> Bools:
     return np.asarray((leaf >= node.node) & (leaf < node.end))
 
 
-def _typical(analysed: AnalysedForest, target: npt.NDArray[Any]) -> str:
+def _typical(analysed: AnalysedForest, target: npt.NDArray[Any], positive: int | None) -> str:
     if analysed.classes is None:
         return f"{written(float(f'{target.mean():.4g}'))} ± {written(float(f'{target.std():.2g}'))}"
     counts = np.bincount(target, minlength=len(analysed.classes))
-    best = int(counts.argmax())
+    best = int(counts.argmax()) if positive is None else positive
     label = called(str(analysed.classes[best]))
     return f"{printable(label)} {percent(counts[best] / counts.sum())}"
 
@@ -608,6 +644,7 @@ class _Writer:
     target: npt.NDArray[Any]
     out: Bools | None
     digits: int
+    positive: int | None
 
     def write(self, node: _Node, covered: Bools) -> Rule:
         inside_node = _rows_of(node, self.leaves)
@@ -625,6 +662,7 @@ class _Writer:
             " and ".join(test.text(self.analysed.names) for test in tests),
             prediction,
             precision,
+            self._lift(prediction, precision),
             self._out_of_bag(inside, node.tree, prediction),
             int(inside.sum()),
             float(inside.mean()),
@@ -658,8 +696,15 @@ class _Writer:
         if classes is None:
             return float(f"{target.mean():.4g}"), float(target.std())
         counts = np.bincount(target, minlength=len(classes))
-        best = int(counts.argmax())
+        best = int(counts.argmax()) if self.positive is None else self.positive
         return classes[best], float(counts[best] / counts.sum())
+
+    def _lift(self, prediction: Any, precision: float) -> float:
+        classes = self.analysed.classes
+        if classes is None or prediction is None:
+            return float("nan")
+        share = float(np.mean(classes[self.target] == prediction))
+        return precision / share if share > 0.0 else float("nan")
 
     def _out_of_bag(self, inside: Bools, tree: int, prediction: Any) -> float:
         if self.out is None:
