@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
 from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
@@ -24,8 +25,9 @@ from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     FEW_ROWS,
     TreeEstimator,
-    encode_rows,
+    encoded_blocks,
     explained,
+    in_blocks,
     refuse_arrays,
     set_attributes,
     whole_or_not_at_all,
@@ -343,7 +345,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
-        level_target = self._task().level_target(target.values) if self.projection == "auto" else None
+        level_target = (
+            self._task().level_target(target.values) if self.projection == "auto" else None
+        )
         nominal = self.categorical_features
         return learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
 
@@ -535,10 +539,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
                 return add_trees(predictor, _additive(fitted), X, n_threads, reading)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
-        rows = encode_rows(self, X)
-        fitted = self._fitted
+        check_is_fitted(self)
+        trees = self._fitted.packed_predictor, _additive(self._fitted)
         n_threads = count_threads(self.n_jobs)
-        return add_trees(fitted.packed_predictor, _additive(fitted), rows, n_threads)
+        return in_blocks(lambda rows: add_trees(*trees, rows, n_threads), self, X)
 
     def _decode(self, raw: Floats) -> npt.NDArray[Any]:
         """What `predict` returns, from sums of the trees."""
@@ -546,13 +550,23 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """Sums of the trees of each row and output, after each iteration."""
-        rows = encode_rows(self, X)
-        fitted, n_threads = self._fitted, count_threads(self.n_jobs)
+        fitted, n_threads = self.fitted_forest_, count_threads(self.n_jobs)
         additive, predictor = _additive(fitted), fitted.packed_predictor
+        step, n_trees = additive.n_outputs, fitted.forest.n_trees
+        blocks = encoded_blocks(self, X)
+        rows, more = next(blocks), next(blocks, None)
         out = np.tile(np.asarray(additive.baseline), (len(rows), 1))
-        step = additive.n_outputs
-        for first in range(0, fitted.forest.n_trees, step):
-            add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
+        if more is None:
+            for first in range(0, n_trees, step):
+                add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
+                yield out.copy()
+            return
+        # The leaves of all rows, of a sparse table, are less than its rows made dense.
+        parts = [predictor.leaves(each, n_threads) for each in (rows, more, *blocks)]
+        leaves = np.concatenate(parts) + fitted.forest.tree_offset[:-1]
+        out = np.tile(np.asarray(additive.baseline), (len(leaves), 1))
+        for first in range(0, n_trees, step):
+            out += fitted.forest.leaf_value[leaves[:, first : first + step]]
             yield out.copy()
 
     @abstractmethod

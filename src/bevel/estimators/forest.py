@@ -24,6 +24,7 @@ from bevel.estimators._base import (
     TreeEstimator,
     copy_with,
     encode_rows,
+    in_blocks,
     keep_trees,
     refuse_arrays,
     set_attributes,
@@ -765,8 +766,13 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
         targets = self._targets_for(caller, training, n_threads)
-        rows = encode_rows(self, X)
-        return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
+        return in_blocks(
+            lambda rows: conditional_quantiles(
+                fitted.packed_predictor, targets, rows, levels, n_threads
+            ),
+            self,
+            X,
+        )
 
     def _quantiles_of_outputs(
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]
