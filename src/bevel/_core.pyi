@@ -70,7 +70,8 @@ class BoostingData:
     def __init__(
         self,
         *,
-        X: npt.NDArray[np.float32],
+        X: npt.NDArray[np.float32] | None,
+        sparse: SparseTable | None,
         levels: npt.NDArray[np.int32],
         medians: npt.NDArray[np.float32],
         has_nan: npt.NDArray[np.uint8],
@@ -174,6 +175,22 @@ class Scaler:
         n_threads: int,
         target: npt.NDArray[np.float32],
     ) -> None: ...
+    def transform_columns(
+        self, source: npt.NDArray[np.float64], offset: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]: ...
+
+class SparseTable:
+    def __init__(
+        self,
+        n_rows: int,
+        offset: npt.NDArray[np.int64],
+        rows: npt.NDArray[np.int32],
+        values: npt.NDArray[np.float32],
+        common: npt.NDArray[np.float32],
+    ) -> None: ...
+    def summarise(
+        self, n_threads: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]: ...
 
 def raise_shares(shares: npt.NDArray[np.float64], halves: int) -> None: ...
 

@@ -1,10 +1,12 @@
-// The training data in the core: one column-major float32 matrix, checked and never
-// written.
+// The training data in the core: one column-major float32 matrix, or sparse columns; checked and
+// never written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
+
+#include "bevel/data/sparse_columns.h"
 
 namespace bevel {
 
@@ -13,6 +15,7 @@ struct DatasetView {
   size_t n_rows = 0;
   int32_t n_features = 0;
   const int32_t* levels = nullptr;  // per feature: 0 numeric, else the number of nominal levels
+  const SparseColumns* sparse = nullptr;  // instead of values
   const float* medians = nullptr;   // per feature: replaces NaN where features are combined
 
   std::vector<int32_t> numeric;      // indices of numeric features

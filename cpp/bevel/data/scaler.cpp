@@ -224,6 +224,15 @@ void Scaler::transform(const StridedTable<Number>& source, size_t first_feature,
   }
 }
 
+void Scaler::transform_columns(const double* source, const int64_t* offset, float* target) const {
+  const PlainArithmetic arithmetic;
+  for (size_t f = 0; f < n_features_; ++f) {
+    const auto n = static_cast<size_t>(offset[f + 1] - offset[f]);
+    poll_cancellation(n * 64);
+    apply_column(f, source + offset[f], 1, n, target + offset[f]);
+  }
+}
+
 #define BEVEL_NUMBER(Number)                                                                    \
   template void Scaler::apply_column(size_t, const Number*, ptrdiff_t, size_t, float*) const;   \
   template void Scaler::scale_row(size_t, size_t, const Number*, ptrdiff_t, float*) const;      \

@@ -472,6 +472,11 @@ class SparseTable(MatrixTable):
         return np.zeros(self.n_features) if self.frame is None else self.frame[1]
 
     @property
+    def share_stored(self) -> float:
+        """Share of the entries that are stored."""
+        return float(self._matrix.nnz / (self.n_rows * self.n_features))
+
+    @property
     def _matrix(self) -> Any:
         return self.native if self.frame is None else self.frame[0]
 

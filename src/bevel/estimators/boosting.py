@@ -15,8 +15,13 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
-from bevel.data.encoding import encode
+from bevel.data.dataset import (
+    Dataset,
+    encode_dataset,
+    encode_like,
+    learn_dataset,
+    view_dataset,
+)
 from bevel.data.row_weights import read_weights
 from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table, select_rows
@@ -95,6 +100,7 @@ from bevel.training.boosting import (
     code_bytes,
     constant_of_least_loss,
     is_clearly_better,
+    keeps_sparse,
     read_scorer,
     resolve_directions,
 )
@@ -338,8 +344,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         n_threads: int,
         may_view: bool,
     ) -> Dataset:
+        sparse = keeps_sparse(table, self._members())
         if before is not None:
-            return encode_dataset(table, before.encoding, n_threads)
+            return encode_dataset(table, before.encoding, n_threads, sparse)
         scale = self._chosen_scale()
         if may_view and can_train_in_place(self._members(), table.n_rows, table.n_features, scale):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
@@ -349,7 +356,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             self._task().level_target(target.values) if self.projection == "auto" else None
         )
         nominal = self.categorical_features
-        return learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
+        return learn_dataset(table, nominal, scale, n_threads, target.weights, level_target, sparse)
 
     def _chosen_scale(self) -> str | None:
         members = self._members()
@@ -376,7 +383,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             )
         table = self._read(X_val, "no_validation", reset=False)
         validation = self._read_validation(y_val, weights, table.n_rows)
-        rows = encode(table, dataset.encoding, "F", count_threads(self.n_jobs))
+        rows = encode_like(dataset, table, count_threads(self.n_jobs))
         return append_rows(dataset, target, rows, validation)
 
     def _options(
@@ -457,8 +464,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
-            rows = np.ascontiguousarray(dataset.X)
-            raw = add_trees(before.packed_predictor, additive, rows, n_threads)
+            trees = before.packed_predictor, additive
+            raw = np.concatenate([add_trees(*trees, rows, n_threads) for rows in dataset.blocks()])
             sums = (additive.baseline, raw)
         user_loss = self._user_loss(target)
         if user_loss is not None and sums is None:
@@ -654,7 +661,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         chooses = self._defaults.chooses_directions
         if members is None and validates and chooses and not self.warm_start:
             kinds.append(read_projection("axis", "auto"))
-        n_rows, levels = len(work.dataset.X), work.dataset.encoding.levels
+        n_rows, levels = work.dataset.shape[0], work.dataset.encoding.levels
         found = [resolve_directions(kind, n_rows, levels, work.constraints) for kind in kinds]
         return found if found[0] != found[-1] else found[:1]
 
@@ -1230,9 +1237,10 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         )
         if not kept.any():
             return None
-        rows = dataset.rows(kept)
         additive, n_threads = _additive(fitted), count_threads(self.n_jobs)
-        found = additive.values(add_trees(fitted.packed_predictor, additive, rows, n_threads))
+        trees = fitted.packed_predictor, additive
+        sums = [add_trees(*trees, rows, n_threads) for rows in dataset.blocks(kept)]
+        found = additive.values(np.concatenate(sums))
         values = target.values[kept]
         weights = None if target.weights is None else target.weights[kept]
         empty = Calibration(np.empty((0, 1)), None, self._spread())

@@ -16,6 +16,8 @@ from sklearn.metrics import get_scorer
 from bevel import _core
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
+from bevel.data.sparse_columns import MOST_STORED
+from bevel.data.tables import SparseTable, Table
 from bevel.errors import shorten, wrong_value
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.flat_forest import FlatForest
@@ -45,6 +47,7 @@ __all__ = [
     "code_bytes",
     "constant_of_least_loss",
     "is_clearly_better",
+    "keeps_sparse",
     "read_scorer",
     "resolve_directions",
 ]
@@ -570,6 +573,20 @@ def can_train_in_place(
     return is_cheap and all(each.few_features for each in projections)
 
 
+def keeps_sparse(table: Table, members: Sequence[ProjectionDraws] | None) -> bool:
+    """Whether a table is sparse, and directions of few features are computed from its columns.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    members : sequence of ProjectionDraws or None
+        Projections as in `resolve_directions`.
+    """
+    few = all(member.projection.few_features for member in members or ())
+    return few and isinstance(table, SparseTable) and table.share_stored <= MOST_STORED
+
+
 def _with_all_axes(member: ProjectionDraws, shape: TableShape) -> ProjectionDraws:
     """Use all features, or all axes of a rotation, where the number is left to the library."""
     projection = member.projection
@@ -622,7 +639,7 @@ def _rooms(
     """Arrays for the codes of features and directions; None: memory."""
     if dataset.scratch is None:
         return None, None
-    n_rows, n_features = dataset.X.shape
+    n_rows, n_features = dataset.shape
     of_features, of_directions = code_bytes(families, n_features)
     return dataset.scratch(n_rows * of_features), dataset.scratch(n_rows * of_directions)
 
@@ -692,8 +709,10 @@ def boost(
     validates = target.validates
     baseline, raw = before or (None, None)
     feature_room, direction_room = _rooms(dataset, families)
+    sparse = dataset.sparse
     data = _core.BoostingData(
-        X=dataset.X,
+        X=dataset.X if sparse is None else None,
+        sparse=None if sparse is None else sparse.native,
         levels=encoding.levels,
         medians=encoding.medians,
         has_nan=dataset.has_nan,
@@ -714,7 +733,7 @@ def boost(
         n_done = len(result["training_loss"])
         progress(options.max_iter, "" if n_done == options.max_iter else f"stopped after {n_done}")
     forest = FlatForest(
-        n_features=dataset.X.shape[1],
+        n_features=dataset.shape[1],
         n_classes=0,
         levels=encoding.levels,
         medians=encoding.medians,
