@@ -25,7 +25,8 @@ void transform(const Scaler& scaler, Source<Number> source, size_t first_feature
 }
 
 // Columns one after the other, each of its own length.
-nb::ndarray<nb::numpy, float> transform_columns(const Scaler& scaler, Vector<double> source,
+template <class Number>
+nb::ndarray<nb::numpy, float> transform_columns(const Scaler& scaler, Vector<Number> source,
                                                 Vector<int64_t> offset) {
   const size_t n = source.shape(0);
   require(offset.shape(0) == scaler.n_features() + 1 && offset(0) == 0 &&
@@ -69,7 +70,9 @@ void bind_scaler(nb::module_& m) {
                   nb::arg("knots").noconvert(), nb::arg("ranks").noconvert())
       .def("with_codes", &with_codes, nb::arg("levels").noconvert())
       .def_prop_ro("n_features", &Scaler::n_features)
-      .def("transform_columns", &transform_columns, nb::arg("source").noconvert(),
+      .def("transform_columns", &transform_columns<float>, nb::arg("source").noconvert(),
+           nb::arg("offset").noconvert())
+      .def("transform_columns", &transform_columns<double>, nb::arg("source").noconvert(),
            nb::arg("offset").noconvert())
       .def("transform", &transform<float>, nb::arg("source").noconvert(), nb::arg("first_feature"),
            nb::arg("n_threads"), nb::arg("target").noconvert())

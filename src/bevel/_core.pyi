@@ -176,7 +176,7 @@ class Scaler:
         target: npt.NDArray[np.float32],
     ) -> None: ...
     def transform_columns(
-        self, source: npt.NDArray[np.float64], offset: npt.NDArray[np.int64]
+        self, source: npt.NDArray[np.floating[Any]], offset: npt.NDArray[np.int64]
     ) -> npt.NDArray[np.float32]: ...
 
 class SparseTable:

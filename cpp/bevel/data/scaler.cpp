@@ -224,7 +224,8 @@ void Scaler::transform(const StridedTable<Number>& source, size_t first_feature,
   }
 }
 
-void Scaler::transform_columns(const double* source, const int64_t* offset, float* target) const {
+template <class Number>
+void Scaler::transform_columns(const Number* source, const int64_t* offset, float* target) const {
   const PlainArithmetic arithmetic;
   for (size_t f = 0; f < n_features_; ++f) {
     const auto n = static_cast<size_t>(offset[f + 1] - offset[f]);
@@ -237,7 +238,8 @@ void Scaler::transform_columns(const double* source, const int64_t* offset, floa
   template void Scaler::apply_column(size_t, const Number*, ptrdiff_t, size_t, float*) const;   \
   template void Scaler::scale_row(size_t, size_t, const Number*, ptrdiff_t, float*) const;      \
   template void Scaler::transform(const StridedTable<Number>&, size_t, int, const ScaledTable&) \
-      const;
+      const;                                                                                    \
+  template void Scaler::transform_columns(const Number*, const int64_t*, float*) const;
 BEVEL_NUMBER(float)
 BEVEL_NUMBER(double)
 #undef BEVEL_NUMBER

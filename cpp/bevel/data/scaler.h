@@ -64,7 +64,8 @@ class Scaler {
   void transform(const StridedTable<Number>& source, size_t first_feature, int n_threads,
                  const ScaledTable& target) const;
   // Numbers of all features one after the other; those of feature f begin at offset[f].
-  void transform_columns(const double* source, const int64_t* offset, float* target) const;
+  template <class Number>
+  void transform_columns(const Number* source, const int64_t* offset, float* target) const;
 
  private:
   enum class Kind { identity, linear, quantile, rank };

@@ -190,7 +190,9 @@ def _learn_sparse(
         scaler = _learn_numeric(table, levels, scale, None, n_threads, counted)
     else:
         check_sparse(table, MAX_STORED, unscaled=True)
-        _warn_of_collapse(table, levels, None)
+        # Around zeros float32 is precise enough: only columns of hardly any are looked at.
+        many = 2 * np.diff(table.columns.indptr) > table.n_rows
+        _warn_of_collapse(table, np.where(many, levels, -1), None)
     X = read_sparse(table, scaler.native(table.n_features))
     medians, has_nan = X.native.summarise(n_threads)
     if counted is not None:

@@ -17,7 +17,7 @@ import scipy.sparse as sp
 
 from bevel import _core
 from bevel._types import Float32s
-from bevel.data.tables import SparseTable
+from bevel.data.tables import SparseTable, as_floats
 
 __all__ = ["MOST_STORED", "SparseColumns", "exceptions_of", "read_sparse"]
 
@@ -118,10 +118,12 @@ def read_sparse(table: SparseTable, scaler: _core.Scaler) -> SparseColumns:
     """Columns of a sparse table of numbers that have been checked, scaled."""
     columns = table.columns
     offset = columns.indptr.astype(np.int64)
-    # Minus zero becomes zero, as where the matrix is made dense.
-    exact = columns.data.astype(np.float64) + 0.0
-    values = scaler.transform_columns(exact, offset)
+    data = as_floats(columns.data)
+    if np.signbit(data[data == 0.0]).any():  # which become zero where the matrix is made dense
+        data = data + 0.0
+    values = scaler.transform_columns(data, offset)
     common = np.empty((1, table.n_features), np.float32)
     scaler.transform(table.common[np.newaxis], 0, 1, common)
-    rows = columns.indices.astype(np.int32)
+    rows = columns.indices.astype(np.int32, copy=False)
+    table.forget_columns()
     return SparseColumns(table.n_rows, offset, rows, values, common[0])

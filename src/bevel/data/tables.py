@@ -37,6 +37,7 @@ __all__ = [
     "align",
     "are_dates",
     "array_as_days",
+    "as_floats",
     "fill_masked",
     "index_columns",
     "is_missing",
@@ -439,7 +440,7 @@ class ArrayTable(MatrixTable):
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         tile = self.native[rows, features]
         if tile.dtype.kind in "fiub":
-            return _as_float(tile)
+            return as_floats(tile)
         if tile.dtype.kind == "M":
             return array_as_days(tile)
         columns = zip(range(features.start, features.stop), tile.T, strict=True)
@@ -484,12 +485,12 @@ class SparseTable(MatrixTable):
         whole = rows == slice(0, self.n_rows)
         tile = self.columns[:, features] if whole else self._rows[rows, features]
         if not self.common[features].any():
-            return _as_float(tile.toarray(order="F"))
+            return as_floats(tile.toarray(order="F"))
         dense = np.empty(tile.shape, tile.dtype, order="F")
         dense[:] = self.common[features]
         stored = tile.tocoo()
         dense[stored.row, stored.col] = stored.data
-        return _as_float(dense)
+        return as_floats(dense)
 
     @cached_property
     def columns(self) -> Any:
@@ -499,6 +500,10 @@ class SparseTable(MatrixTable):
             matrix = matrix.copy()
             matrix.sum_duplicates()
         return matrix
+
+    def forget_columns(self) -> None:
+        """Free the memory of `columns`, which are made again on demand."""
+        vars(self).pop("columns", None)
 
     @cached_property
     def _rows(self) -> Any:
@@ -637,7 +642,7 @@ def select_rows(table: Table, rows: npt.NDArray[np.integer[Any]]) -> Table:
 def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
     """Read a column as floats; text is refused even where it spells a number."""
     if values.dtype.kind in "fiub":
-        return _as_float(values)
+        return as_floats(values)
     if values.dtype.kind == "M":
         return array_as_days(values)
     objects = values.tolist() if values.dtype.kind != "O" else list(values)
@@ -668,7 +673,8 @@ def _beyond_floats(values: list[Any], name: str) -> ValueError:
     )
 
 
-def _as_float(values: npt.NDArray[Any]) -> AnyFloats:
+def as_floats(values: npt.NDArray[Any]) -> AnyFloats:
+    """Numbers as float32 where nothing is lost, else as float64."""
     exact = np.can_cast(values.dtype, np.float32)
     return values.astype(np.float32 if exact else np.float64, copy=False)
 

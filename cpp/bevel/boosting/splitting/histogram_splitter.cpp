@@ -21,7 +21,13 @@ constexpr size_t kParallelWork = 1 << 17;
 
 // A small node keeps no histograms: adding up its rows again costs less than subtracting stored
 // entries, each of which costs as much as some additions.
-constexpr size_t kAdditionsPerEntry = 4;
+constexpr double kAdditionsPerEntry = 4.0;
+// Of sparse columns only entries with rows are searched; an addition and its share of that costs
+// more than subtracting and searching an entry.
+constexpr double kSparseAdditionsPerEntry = 0.4;
+
+// Operations for a row of a group of sparse columns, about.
+constexpr size_t kWorkOfSparseRow = 16;
 
 // Number of rows that are worth a histogram of their own.
 constexpr size_t kMinRowsOfBlock = 1 << 14;
@@ -138,8 +144,9 @@ bool HistogramSplitter::is_beyond_cache() const {
 }
 
 bool HistogramSplitter::is_small(const Node& node) const {
+  const double most = columns_.is_sparse() ? kSparseAdditionsPerEntry : kAdditionsPerEntry;
   return static_cast<double>(node.end - node.start) * codes_of_row_ <=
-         static_cast<double>(kAdditionsPerEntry * columns_.histogram_size());
+         most * static_cast<double>(columns_.histogram_size());
 }
 
 std::unique_ptr<HistogramSplitter::Histogram> HistogramSplitter::take_histogram() {
@@ -181,7 +188,7 @@ void HistogramSplitter::build_sparse(size_t start, size_t end, const ColumnGroup
   for (size_t i = start; i < end; ++i) {
     const PackedSum stat = rows_->stats[i];
     const auto entries = group.sparse->entries(rows_->rows[i]);
-    poll_cancellation(entries.size() + 1);
+    poll_cancellation_at(i, kWorkOfSparseRow);
     total += stat;
     for (const auto entry : entries) part[offsets[entry.column()] + entry.code()] += stat;
   }
@@ -313,7 +320,7 @@ void HistogramSplitter::search_small(Node& node) {
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
     Rows rows(*this, node);
     const CutSearch search(columns_, rules_, rows, rules_.min_rows > 1);
-    if (groups[g].sparse) return search_sparse(search, node, groups[g], known, found[g]);
+    if (groups[g].sparse) return search_sparse(search, node, groups[g], known, found[g], nullptr);
     std::array<PackedSum, kGroupColumns * kCodes> part;
     build(node.start, node.end, groups[g], part.data());
     search_group(search, node, groups[g], part.data(), known, found[g]);
@@ -374,6 +381,17 @@ class HistogramSplitter::SparseSums {
       }
     return result;
   }
+  // Subtracts what bins() has returned from a histogram of the group.
+  void subtract(size_t k, const BinSums& bins, PackedSum total, PackedSum* histogram) const {
+    const size_t column = group_.first + k, common = group_.sparse->default_code(k);
+    PackedSum* own = histogram + offsets_[k];
+    if (bins.n == 0) {
+      if (common < columns_.n_codes(column)) own[common] -= total;
+      return;
+    }
+    for (size_t i = 0; i < bins.n; ++i) own[bins.bins[i]] -= bins.sums[i];
+    if (columns_.has_missing(column)) own[columns_.n_bins(column)] -= bins.missing;
+  }
 
  private:
   static constexpr size_t kWords = kCodes / 64;
@@ -388,18 +406,20 @@ class HistogramSplitter::SparseSums {
 };
 
 void HistogramSplitter::search_sparse(const CutSearch& search, const Node& node,
-                                      const ColumnGroup& group, KnownScore& known,
-                                      NodeCut& best) const {
+                                      const ColumnGroup& group, KnownScore& known, NodeCut& best,
+                                      PackedSum* rest) const {
   std::unique_ptr<SparseRoom> room = take_room();
   SparseSums sums(columns_, group, *room);
   for (size_t i = node.start; i < node.end; ++i) {
-    poll_cancellation(4);
+    poll_cancellation_at(i, kWorkOfSparseRow);
     sums.add(rows_->rows[i], rows_->stats[i]);
   }
+  const bool searches = may_split(node);
   for (size_t k = 0; k < group.width; ++k) {
-    const BinSums bins = sums.bins(k, node.totals.sum);
     const size_t c = group.first + k;
-    if (bins.n > 0 && columns_.is_active(c) && columns_.is_allowed(c, node.open))
+    const BinSums bins = sums.bins(k, node.totals.sum);
+    if (rest) sums.subtract(k, bins, node.totals.sum, rest);
+    if (searches && bins.n > 0 && columns_.is_active(c) && columns_.is_allowed(c, node.open))
       search.search_numbers(c, bins, node.totals, known.value(), best);
   }
   known.raise(best.score);
@@ -427,23 +447,27 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
     return;
   }
   const auto groups = columns_.groups();
-  small.histogram = take_histogram();
+  const bool few = columns_.is_sparse() && is_small(small);
+  if (!few) small.histogram = take_histogram();
   large.histogram = std::move(parent.histogram);
   std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
   KnownScore known_of_small, known_of_large;
-  build_blocks(small);
+  if (!few) build_blocks(small);
   team_.run(groups.size(), is_worth_threads(small.end - small.start), [&](size_t g) {
     const ColumnGroup& group = groups[g];
-    PackedSum* own = small.histogram->data() + columns_.offset(group.first);
     PackedSum* rest = large.histogram->data() + columns_.offset(group.first);
-    fill(small, group, own);
-    if (search_small_child) {
-      Rows rows(*this, small);
-      const CutSearch search(columns_, rules_, rows, false);
-      search_group(search, small, group, own, known_of_small, of_small[g]);
+    Rows rows_of_small(*this, small);
+    const CutSearch search_small(columns_, rules_, rows_of_small, few && rules_.min_rows > 1);
+    if (few) {
+      search_sparse(search_small, small, group, known_of_small, of_small[g], rest);
+    } else {
+      PackedSum* own = small.histogram->data() + columns_.offset(group.first);
+      fill(small, group, own);
+      if (search_small_child)
+        search_group(search_small, small, group, own, known_of_small, of_small[g]);
+      for (size_t i = 0; search_large && i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
     }
     if (!search_large) return;
-    for (size_t i = 0; i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
     Rows rows(*this, large);
     const CutSearch search(columns_, rules_, rows, false);
     search_group(search, large, group, rest, known_of_large, of_large[g]);
@@ -451,7 +475,7 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
   small.cut = best_of(of_small);
   large.cut = best_of(of_large);
   for (Node* child : {&small, &large}) {
-    check_counts(*child);
+    if (child->histogram) check_counts(*child);
     if (!child->cut.found()) give_back(std::move(child->histogram));
   }
 }

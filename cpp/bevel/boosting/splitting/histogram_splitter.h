@@ -85,7 +85,8 @@ class HistogramSplitter {
   void search_group(const CutSearch& search, const Node& node, const ColumnGroup& group,
                     const PackedSum* part, KnownScore& known, NodeCut& best) const;
   void search_small(Node& node);
-  // Searches a group of sparse columns by the codes that the rows of a node have.
+  // Searches a group of sparse columns by the codes that the rows of a node have, and subtracts
+  // their sums from a histogram of the group, unless it is null.
   class SparseSums;
   struct SparseRoom {  // all zero between uses
     std::vector<PackedSum> sums;
@@ -93,7 +94,7 @@ class HistogramSplitter {
   };
   std::unique_ptr<SparseRoom> take_room() const;
   void search_sparse(const CutSearch& search, const Node& node, const ColumnGroup& group,
-                     KnownScore& known, NodeCut& best) const;
+                     KnownScore& known, NodeCut& best, PackedSum* rest) const;
   void check_counts(Node& node);
   double least_hessian(const Node& node) const;
   NodeCut search_with_counts(const Node& node) const;
