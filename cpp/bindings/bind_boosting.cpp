@@ -282,7 +282,7 @@ void bind_boosting(nb::module_& m) {
       .def(nb::init<std::optional<Matrix>, std::optional<SparseTable>, Vector<int32_t>, Vector<float>, Vector<uint8_t>, Vector<double>,
                     OptionalNumbers, std::optional<Vector<uint8_t>>, OptionalNumbers,
                     OptionalNumbers, std::optional<Scaler>, OptionalRoom, OptionalRoom>(),
-           nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse").none(),
+           nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
            nb::arg("levels").noconvert(), nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
            nb::arg("target").noconvert(), nb::arg("weights").noconvert() = nb::none(),
            nb::arg("roles").noconvert() = nb::none(), nb::arg("baseline").noconvert() = nb::none(),

@@ -71,7 +71,7 @@ class BoostingData:
         self,
         *,
         X: npt.NDArray[np.float32] | None,
-        sparse: SparseTable | None,
+        sparse: SparseTable | None = None,
         levels: npt.NDArray[np.int32],
         medians: npt.NDArray[np.float32],
         has_nan: npt.NDArray[np.uint8],
@@ -112,7 +112,8 @@ class TrainingData:
     def __init__(
         self,
         *,
-        X: npt.NDArray[np.float32],
+        X: npt.NDArray[np.float32] | None,
+        sparse: SparseTable | None = None,
         levels: npt.NDArray[np.int32],
         medians: npt.NDArray[np.float32],
         has_nan: npt.NDArray[np.uint8] | None = None,
@@ -388,6 +389,7 @@ class ForestView:
         weights: npt.NDArray[np.float64] | None = None,
         rows: tuple[int, int] | None = None,
         bags: npt.NDArray[np.uint8] | None = None,
+        n_rows: int | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def pruned_out_of_bag(
         self,
@@ -403,6 +405,7 @@ class ForestView:
         row_step: int,
         rows: tuple[int, int] | None = None,
         bags: npt.NDArray[np.uint8] | None = None,
+        n_rows: int | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "bevel/data/medians.h"
 
@@ -29,6 +30,24 @@ struct SparseColumns {
     return {{rows + first, n}, values + first, common[feature]};
   }
   size_t n_exceptions() const { return static_cast<size_t>(offset[n_features]); }
+};
+
+// The values of columns in the rows of a node.
+class SparseGather {
+ public:
+  // Sets the columns, and the rows, ascending, which must stay where they are.
+  void begin_node(const SparseColumns& columns, std::span<const uint32_t> rows);
+  // The values of a column, in the order of the rows.
+  void read(size_t feature, float* out);
+
+ private:
+  void find_places();
+
+  const SparseColumns* columns_ = nullptr;
+  std::span<const uint32_t> rows_;
+  bool has_places_ = false;
+  std::vector<uint32_t> place_;  // by row of the data, of the node's rows that are marked; else none
+  std::vector<uint32_t> marked_;
 };
 
 // As summarise_columns() of the dense matrix.

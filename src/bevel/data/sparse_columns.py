@@ -67,6 +67,11 @@ class SparseColumns:
         """The same arrays for the core."""
         return _core.SparseTable(self.n_rows, self.offset, self.rows, self.values, self.common)
 
+    @cached_property
+    def _by_row(self) -> Any:
+        """The exceptions row by row."""
+        return sp.csc_array((self.values, self.rows, self.offset), shape=self.shape).tocsr()
+
     def take(self, kept: npt.NDArray[Any]) -> SparseColumns:
         """Some rows, by a mask or ascending numbers."""
         mask = np.zeros(self.n_rows, dtype=bool)
@@ -94,16 +99,29 @@ class SparseColumns:
 
     def blocks(self, kept: npt.NDArray[np.bool_] | None = None) -> Iterator[Float32s]:
         """All rows, or some, as dense rows in C order, in blocks of bounded size."""
-        by_row = sp.csc_array((self.values, self.rows, self.offset), shape=self.shape).tocsr()
         chosen = np.arange(self.n_rows) if kept is None else np.flatnonzero(kept)
         height = max(1, BLOCK_SIZE // len(self.common))
         for start in range(0, max(1, len(chosen)), height):
-            some = by_row[chosen[start : start + height]]
-            dense = np.empty(some.shape, np.float32)
-            dense[:] = self.common
-            row = np.repeat(np.arange(len(dense)), np.diff(some.indptr))
-            dense[row, some.indices] = some.data
-            yield dense
+            yield self._dense(chosen[start : start + height])
+
+    def parts(self, first: int, last: int, step: int = 1) -> Iterator[tuple[int, int, Float32s]]:
+        """Consecutive rows in blocks of bounded size: the first, one past the last, and the rows.
+
+        The rows are dense, in Fortran order. first, last and the numbers that are returned count
+        rows in steps.
+        """
+        height = max(1, BLOCK_SIZE // len(self.common) // step)
+        for start in range(first, last, height):
+            stop = min(start + height, last)
+            yield start, stop, np.asfortranarray(self._dense(slice(start * step, stop * step)))
+
+    def _dense(self, rows: slice | npt.NDArray[np.intp]) -> Float32s:
+        some = self._by_row[rows]
+        dense = np.empty(some.shape, np.float32)
+        dense[:] = self.common
+        row = np.repeat(np.arange(len(dense)), np.diff(some.indptr))
+        dense[row, some.indices] = some.data
+        return dense
 
 
 def exceptions_of(X: Float32s, common: Float32s) -> SparseColumns:

@@ -100,11 +100,16 @@ from bevel.training.boosting import (
     code_bytes,
     constant_of_least_loss,
     is_clearly_better,
-    keeps_sparse,
     read_scorer,
     resolve_directions,
 )
-from bevel.training.options import DescribedColumns, FeatureConstraints, draw_seed, read_constraints
+from bevel.training.options import (
+    DescribedColumns,
+    FeatureConstraints,
+    draw_seed,
+    keeps_sparse,
+    read_constraints,
+)
 from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
 
@@ -344,7 +349,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         n_threads: int,
         may_view: bool,
     ) -> Dataset:
-        sparse = keeps_sparse(table, self._members())
+        sparse = keeps_sparse(table, self._members() or ())
         if before is not None:
             return encode_dataset(table, before.encoding, n_threads, sparse)
         scale = self._chosen_scale()

@@ -101,6 +101,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     verbose: int
     callback: Callback | None
     _out_of_bag_name: ClassVar[str] = "oob_prediction_"
+    _may_be_sparse: ClassVar[bool] = False
     _fitted: FittedForest
     n_outputs_: int
 
@@ -142,7 +143,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         table = self._read(X, y, reset=before is None)
         request = FitRequest(values, members, self._target_kind, seed)
         training = (table, self._names_of_columns(), y, sample_weight)
-        prepared = prepare(request, *training, n_threads, before)
+        prepared = prepare(request, *training, n_threads, before, self._may_be_sparse)
         self._describe_target(prepared.target.task)
         rows = RowsInMemory(prepared, self._plan_of(prepared), n_threads)
         self._finish(fit_forest(rows, self.n_estimators, self._progress))
@@ -392,6 +393,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     array([0])
     """
 
+    _may_be_sparse: ClassVar[bool] = True
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
     _tasks: ClassVar[tuple[type[Task], ...]] = (Classification, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = ClassTargets()
@@ -589,6 +591,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     (1,)
     """
 
+    _may_be_sparse: ClassVar[bool] = True
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
     _tasks: ClassVar[tuple[type[Task], ...]] = (Regression, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = NumberTargets()

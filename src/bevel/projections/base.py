@@ -154,6 +154,8 @@ class Projection(ABC):
     few_features: ClassVar[bool] = False  # of a direction, however many columns there are
     # Directions are drawn without the rows of a node, as over blocks of rows and in boosting.
     draws_without_rows: ClassVar[bool] = False
+    # Directions are of few features, and drawn without the rows: sparse columns need not be dense.
+    works_on_sparse: ClassVar[bool] = False
     # Directions can be chosen that satisfy monotone and interaction constraints.
     can_be_constrained: ClassVar[bool] = False
 

@@ -16,8 +16,6 @@ from sklearn.metrics import get_scorer
 from bevel import _core
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
-from bevel.data.sparse_columns import MOST_STORED
-from bevel.data.tables import SparseTable, Table
 from bevel.errors import shorten, wrong_value
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.flat_forest import FlatForest
@@ -47,7 +45,6 @@ __all__ = [
     "code_bytes",
     "constant_of_least_loss",
     "is_clearly_better",
-    "keeps_sparse",
     "read_scorer",
     "resolve_directions",
 ]
@@ -571,20 +568,6 @@ def can_train_in_place(
         return False
     is_cheap = scale not in ("rank", "relative_rank")
     return is_cheap and all(each.few_features for each in projections)
-
-
-def keeps_sparse(table: Table, members: Sequence[ProjectionDraws] | None) -> bool:
-    """Whether a table is sparse, and directions of few features are computed from its columns.
-
-    Parameters
-    ----------
-    table : Table
-        Training rows.
-    members : sequence of ProjectionDraws or None
-        Projections as in `resolve_directions`.
-    """
-    few = all(member.projection.few_features for member in members or ())
-    return few and isinstance(table, SparseTable) and table.share_stored <= MOST_STORED
 
 
 def _with_all_axes(member: ProjectionDraws, shape: TableShape) -> ProjectionDraws:

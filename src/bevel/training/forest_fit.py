@@ -54,6 +54,7 @@ from bevel.training.automatic import (
 from bevel.training.options import (
     TrainingOptions,
     check_directions,
+    keeps_sparse,
     read_constraints,
     resolve_options,
 )
@@ -158,7 +159,10 @@ class PreparedFit:
         if self.options.families != ():
             return None
         n_trees, hard = int(self.request.values["n_estimators"]), self.request.hard
-        return plan_families(self.options, shape_of(self.dataset), self.target, n_trees, hard)
+        sparse = self.dataset.sparse is not None
+        return plan_families(
+            self.options, shape_of(self.dataset), self.target, n_trees, hard, sparse
+        )
 
 
 def prepare(
@@ -169,6 +173,7 @@ def prepare(
     sample_weight: Any,
     n_threads: int,
     before: FittedForest | None = None,
+    may_be_sparse: bool = False,
 ) -> PreparedFit:
     """Read the targets, encode the rows and resolve the options.
 
@@ -186,15 +191,20 @@ def prepare(
         Threads to use.
     before : FittedForest or None, default=None
         Forest of an earlier fit that this one adds trees to.
+    may_be_sparse : bool, default=False
+        Whether a sparse table is kept sparse where the projections allow it.
     """
     values, members = request.values, request.members
+    sparse = may_be_sparse and not values.get("keep_targets") and keeps_sparse(table, members)
     target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
-        dataset = encode_dataset(table, before.encoding, n_threads)
+        dataset = encode_dataset(table, before.encoding, n_threads, sparse)
     else:
         scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
         level_target = None if members else target.task.level_target(target.values)
-        dataset = learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
+        dataset = learn_dataset(
+            table, nominal, scale, n_threads, target.weights, level_target, sparse
+        )
         n_labels = dataset.encoding.n_labels
         warn_of_row_numbers(table, n_labels, target.values, target.n_classes)
     options = resolve_options(values, members, shape_of(dataset), request.seed)
@@ -209,7 +219,7 @@ def prepare(
 
 def shape_of(dataset: Dataset) -> TableShape:
     """Size of a training table."""
-    n_rows, n_features = dataset.X.shape
+    n_rows, n_features = dataset.shape
     n_nominal = int(np.count_nonzero(dataset.encoding.levels))
     return TableShape(n_rows, n_features - n_nominal, n_nominal)
 
@@ -460,7 +470,7 @@ class RowsInMemory(Rows[FlatForest]):
 
     def __init__(self, prepared: PreparedFit, plan: TreePlan | None, n_threads: int) -> None:
         self.prepared, self.plan, self.n_threads = prepared, plan, n_threads
-        self.n_rows = len(prepared.dataset.X)
+        self.n_rows = prepared.dataset.shape[0]
         before = prepared.before
         if before is not None:
             forest, known = before.forest, before.provenance
@@ -524,7 +534,7 @@ class RowsInMemory(Rows[FlatForest]):
         fitted = self.with_targets(trees, shares)
         if not needs_out_of_bag(prepared, shares.families is not None):
             return FitResult(fitted)
-        rows = (fitted, prepared.dataset.X, self.n_threads, prepared.target.weights)
+        rows = (fitted, prepared.dataset.columns, self.n_threads, prepared.target.weights)
         if prepared.request.values["oob_score"]:
             return use_out_of_bag(prepared, fitted, predict_out_of_bag(*rows))
         # Only the power depends on the estimates, which need not all be in memory at once.

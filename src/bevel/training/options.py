@@ -18,6 +18,8 @@ import numpy as np
 import numpy.typing as npt
 from sklearn.utils import check_random_state
 
+from bevel.data.sparse_columns import MOST_STORED
+from bevel.data.tables import SparseTable, Table
 from bevel.errors import NoOutOfBagError, join_names, shorten, wrong_type, wrong_value
 from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
@@ -36,6 +38,7 @@ __all__ = [
     "draw_seed",
     "draws_bags",
     "is_regression",
+    "keeps_sparse",
     "read_constraints",
     "resolve_options",
 ]
@@ -630,3 +633,17 @@ def warn_of_few_rows(max_samples: int, n_rows: int) -> None:
         UserWarning,
         stacklevel=6,
     )
+
+
+def keeps_sparse(table: Table, members: Sequence[ProjectionDraws]) -> bool:
+    """Whether a table is sparse, and trees are grown on its columns as they are.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    members : sequence of ProjectionDraws
+        The projections; empty where the library chooses them.
+    """
+    able = all(member.projection.works_on_sparse for member in members)
+    return able and isinstance(table, SparseTable) and table.share_stored <= MOST_STORED

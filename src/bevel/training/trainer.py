@@ -111,7 +111,7 @@ def train(
         if progress.wanted:
             progress(len(trees))
     return FlatForest(
-        n_features=dataset.X.shape[1],
+        n_features=dataset.shape[1],
         n_classes=target.n_classes,
         levels=encoding.levels,
         medians=encoding.medians,
@@ -121,7 +121,7 @@ def train(
 
 def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str:
     """What growth needs at most, for the message of an error."""
-    n_rows = len(dataset.X)
+    n_rows = dataset.shape[0]
     n_nodes = 2 * min(n_rows, options.bag_size or n_rows) - 1
     size = n_trees * n_nodes * BYTES_OF_NODE
     return f"growing {n_trees:,} trees of up to {n_nodes:,} nodes: up to {size / 1e9:.2g} GB"
@@ -132,9 +132,10 @@ def training_data(dataset: Dataset, target: TrainingTarget) -> _core.TrainingDat
     encoding = dataset.encoding
     if target.survival is not None:
         return _rows_by_time(dataset, target)
-    values = target.values.ravel()
+    values, sparse = target.values.ravel(), dataset.sparse
     return _core.TrainingData(
-        X=dataset.X,
+        X=dataset.X if sparse is None else None,
+        sparse=None if sparse is None else sparse.native,
         levels=encoding.levels,
         medians=encoding.medians,
         has_nan=dataset.has_nan,
