@@ -19,8 +19,10 @@ from bevel import (
     ObliqueIsolationForest,
     ObliqueSurvivalForest,
 )
-from bevel.data import dataset, encoding
+from bevel.data import dataset, encoding, sparse_columns
 from bevel.forest import row_blocks
+from bevel.training import forest_fit, options
+from bevel.training.automatic import plan_families
 
 
 def make_rows(seed: int, n_rows: int = 120, n_columns: int = 12) -> sp.csr_array:
@@ -218,3 +220,80 @@ def test_a_sparse_fit_takes_memory_in_proportion_to_the_stored_entries() -> None
     tracemalloc.stop()
     stored = rows.data.nbytes + rows.indices.nbytes
     assert peak < 8 * stored < rows.shape[0] * rows.shape[1] * 4 / 10
+
+
+FORESTS = [
+    {"projection": "axis"},
+    {"projection": "sparse", "scale": "minmax", "min_samples_leaf": 3, "max_leaf_nodes": 9},
+    {"projection": "combination", "split_search": "histogram"},
+    {"projection": ["axis", "sparse"]},
+    {"projection": "axis", "threshold": "random"},
+]
+
+
+@pytest.mark.parametrize("settings", FORESTS, ids=str)
+@pytest.mark.parametrize(("seed", "n_rows"), [(0, 1), (1, 17), (2, 300)])
+def test_forests_on_sparse_columns_grow_the_trees_of_the_dense_table(
+    settings: dict[str, Any], seed: int, n_rows: int
+) -> None:
+    rows = make_rows(seed, n_rows)
+    rng = np.random.default_rng(seed)
+    y = rng.normal(size=n_rows) + np.nan_to_num(rows.toarray()[:, [0, 4, 5]]).sum(axis=1)
+    weights = rng.integers(0, 3, n_rows).astype(float) + (n_rows == 1)
+    model = ObliqueForestRegressor(5, random_state=seed, **settings)
+    assert_same_model(model, rows, y, sample_weight=weights)
+    assert_same_model(ObliqueForestClassifier(5, random_state=seed, **settings), rows, y > 0.3)
+
+
+def test_out_of_bag_predictions_of_sparse_rows_are_those_of_dense_ones(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sparse_columns, "BLOCK_SIZE", 300)
+    rows, y = make_rows(6, 200), np.arange(200) % 3
+    model = ObliqueForestClassifier(
+        20, projection="sparse", oob_score=True, calibration="power", random_state=0
+    )
+    dense = clone(model).fit(rows.toarray(), y)
+    with only_sparse():
+        model.fit(rows, y)
+    np.testing.assert_array_equal(model.oob_decision_function_, dense.oob_decision_function_)
+    assert model.oob_score_ == dense.oob_score_
+    np.testing.assert_array_equal(model.predict_proba(rows), dense.predict_proba(rows))
+
+
+def test_auto_takes_the_families_that_work_on_sparse_columns(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sparse_columns, "BLOCK_SIZE", 300)
+    rows = make_rows(7, 400)
+    y = (np.nan_to_num(rows.toarray()[:, [0, 4, 5]]).sum(axis=1) > 0.1).astype(int)
+    model = ObliqueForestClassifier(60, random_state=0)
+    with only_sparse():
+        sparse = clone(model).fit(rows, y)
+    left_out = dict(sparse.families_.left_out)
+    assert "the table is sparse" in left_out["lda"]
+    # The dense table, with the same families.
+    monkeypatch.setattr(forest_fit, "plan_families", lambda *given: plan_families(*given[:5], True))
+    dense = clone(model).fit(rows.toarray(), y)
+    assert trees_of(sparse) == trees_of(dense)
+    np.testing.assert_array_equal(sparse.predict_proba(rows), dense.predict_proba(rows))
+
+
+@pytest.mark.parametrize("model", [ObliqueForestRegressor, ObliqueBoostingRegressor])
+def test_a_projection_that_needs_dense_rows_is_refused_on_a_very_large_sparse_table(
+    model: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rows, y = make_rows(8), np.arange(120) % 5
+    turned = model(3, projection="rotation") if "Forest" in model.__name__ else model()
+    turned.set_params(projection="rotation", random_state=0)
+    dense = clone(turned).fit(rows.toarray(), y)
+    assert trees_of(clone(turned).fit(rows, y)) == trees_of(dense)  # small: made dense
+    monkeypatch.setattr(options, "MOST_DENSE", 1000)
+    with pytest.raises(ValueError, match=r'projection must be "axis", "sparse".*GiB.*TruncatedSVD'):
+        clone(turned).fit(rows, y)
+    clone(turned).set_params(projection="sparse").fit(rows, y)
+
+
+def test_nominal_columns_are_refused_in_sparse_tables() -> None:
+    with pytest.raises(TypeError, match="column 2 of a sparse one"):
+        ObliqueBoostingRegressor(categorical_features=[2]).fit(make_rows(9), np.arange(120))

@@ -293,8 +293,9 @@ def allocate(table: Table, order: Literal["C", "F"], n_rows: int | None = None) 
     except MemoryError:
         raise MemoryError(
             f"X must fit in memory as a dense float32 table; got {shape[0]} x {shape[1]}, which "
-            f"needs {size / 2**30:.1f} GiB. Use fewer rows, or select or reduce columns; sparse "
-            "input is made dense."
+            f"needs {size / 2**30:.1f} GiB. Use fewer rows, or select or reduce columns. A sparse "
+            'table is not made dense by forests and boosting with projection="axis", "sparse", '
+            '"combination" or "auto".'
         ) from None
 
 

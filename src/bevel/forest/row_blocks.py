@@ -61,6 +61,8 @@ def sums_of_rows(
         found: tuple[Floats, Ints32] = predict(X, rows, None)
         return found
     first, last = rows or (0, -(-len(X) // step))
-    parts = [predict(part, (start, stop), len(X)) for start, stop, part in X.parts(first, last, step)]
+    parts = [
+        predict(part, (start, stop), len(X)) for start, stop, part in X.parts(first, last, step)
+    ]
     sums, counts = zip(*parts, strict=True)
     return np.concatenate(sums, axis=-2), np.concatenate(counts)

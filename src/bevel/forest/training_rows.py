@@ -422,12 +422,14 @@ def out_of_bag_blocks(
     bags = None
     if len(blocks) > 1 or isinstance(X, SparseColumns):  # drawn once, not for every block
         bags = _core.draw_bags(options, len(X), 0, fitted.forest.n_trees, weights, n_threads)
+    how = (options, 0, fitted.aggregation.hard, n_threads, None, weights)
+
+    def predict(some: Float32s, rows: tuple[int, int] | None, n_rows: int | None) -> Any:
+        return view.out_of_bag(some, *how, rows, bags, n_rows)
+
     for block in blocks:
         chosen = (first + block.start, first + block.stop)
-        how = (options, 0, fitted.aggregation.hard, n_threads, None, weights)
-        sums, n_trees = sums_of_rows(
-            lambda X, rows, n_rows: view.out_of_bag(X, *how, rows, bags, n_rows), X, chosen
-        )
+        sums, n_trees = sums_of_rows(predict, X, chosen)
         known = n_trees > 0
         sums[~known] = np.nan
         np.divide(sums, n_trees[:, None], out=sums, where=known[:, None])

@@ -106,6 +106,10 @@ class FeatureConstraints:
             )
 
 
+# Bytes up to which a sparse table is made dense for families that need it.
+MOST_DENSE = 2**30
+
+
 class DescribedColumns(Protocol):
     """Description of the columns of a table, see `bevel.data.tables.Table`."""
 
@@ -638,6 +642,8 @@ def warn_of_few_rows(max_samples: int, n_rows: int) -> None:
 def keeps_sparse(table: Table, members: Sequence[ProjectionDraws]) -> bool:
     """Whether a table is sparse, and trees are grown on its columns as they are.
 
+    Raises for a table that would have to be made dense and is very large then.
+
     Parameters
     ----------
     table : Table
@@ -645,5 +651,15 @@ def keeps_sparse(table: Table, members: Sequence[ProjectionDraws]) -> bool:
     members : sequence of ProjectionDraws
         The projections; empty where the library chooses them.
     """
-    able = all(member.projection.works_on_sparse for member in members)
-    return able and isinstance(table, SparseTable) and table.share_stored <= MOST_STORED
+    if not isinstance(table, SparseTable) or table.share_stored > MOST_STORED:
+        return False
+    unable = [each.projection for each in members if not each.projection.works_on_sparse]
+    size = 4 * table.n_rows * table.n_features
+    if unable and size > MOST_DENSE:
+        required = (
+            '"axis", "sparse", "combination" or "auto" with a sparse table, which other families '
+            f"make dense, in {size / 2**30:.1f} GiB of float32 here"
+        )
+        remedy = "Reduce the columns, such as by TruncatedSVD, or pass X.toarray()."
+        raise wrong_value("projection", required, shorten(unable[0]), remedy)
+    return not unable
