@@ -130,11 +130,12 @@ nb::dict to_dict(BoostingResult&& result) {
 // The arrays of a fit, kept alive and checked against each other.
 class BoostingData {
  public:
-  BoostingData(std::optional<Matrix> X, std::optional<SparseTable> sparse, Vector<int32_t> levels, Vector<float> medians, Vector<uint8_t> has_nan,
-               Vector<double> target, std::optional<Vector<double>> weights,
-               std::optional<Vector<uint8_t>> roles, std::optional<Vector<double>> baseline,
-               std::optional<Vector<double>> raw_before, std::optional<Scaler> scaler,
-               std::optional<Room> feature_room, std::optional<Room> direction_room)
+  BoostingData(std::optional<Matrix> X, std::optional<SparseTable> sparse, Vector<int32_t> levels,
+               Vector<float> medians, Vector<uint8_t> has_nan, Vector<double> target,
+               std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
+               std::optional<Vector<double>> baseline, std::optional<Vector<double>> raw_before,
+               std::optional<Scaler> scaler, std::optional<Room> feature_room,
+               std::optional<Room> direction_room)
       : X_(X),
         sparse_(std::move(sparse)),
         levels_(levels),
@@ -279,13 +280,15 @@ void bind_boosting(nb::module_& m) {
   using OptionalRoom = std::optional<Room>;
   using OptionalNumbers = std::optional<Vector<double>>;
   nb::class_<BoostingData>(m, "BoostingData")
-      .def(nb::init<std::optional<Matrix>, std::optional<SparseTable>, Vector<int32_t>, Vector<float>, Vector<uint8_t>, Vector<double>,
-                    OptionalNumbers, std::optional<Vector<uint8_t>>, OptionalNumbers,
-                    OptionalNumbers, std::optional<Scaler>, OptionalRoom, OptionalRoom>(),
+      .def(nb::init<std::optional<Matrix>, std::optional<SparseTable>, Vector<int32_t>,
+                    Vector<float>, Vector<uint8_t>, Vector<double>, OptionalNumbers,
+                    std::optional<Vector<uint8_t>>, OptionalNumbers, OptionalNumbers,
+                    std::optional<Scaler>, OptionalRoom, OptionalRoom>(),
            nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
-           nb::arg("levels").noconvert(), nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
-           nb::arg("target").noconvert(), nb::arg("weights").noconvert() = nb::none(),
-           nb::arg("roles").noconvert() = nb::none(), nb::arg("baseline").noconvert() = nb::none(),
+           nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
+           nb::arg("has_nan").noconvert(), nb::arg("target").noconvert(),
+           nb::arg("weights").noconvert() = nb::none(), nb::arg("roles").noconvert() = nb::none(),
+           nb::arg("baseline").noconvert() = nb::none(),
            nb::arg("raw_before").noconvert() = nb::none(), nb::arg("scaler") = nb::none(),
            nb::arg("feature_room").noconvert() = nb::none(),
            nb::arg("direction_room").noconvert() = nb::none());

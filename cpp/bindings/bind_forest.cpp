@@ -130,7 +130,8 @@ class TrainingBags {
 
 // The first of the chosen rows; X has all rows, or those alone.
 const float* first_value(const ColumnMatrix& X, bool has_chosen, const RowRange& chosen) {
-  require(!has_chosen || X.shape(0) == chosen.second - chosen.first, "[ForestView] rows of a range");
+  require(!has_chosen || X.shape(0) == chosen.second - chosen.first,
+          "[ForestView] rows of a range");
   return has_chosen ? X.data() : X.data() + chosen.first;
 }
 
@@ -154,9 +155,8 @@ nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Optio
   std::vector<int32_t> counts(n_rows);
   run_cancellable([&] {
     out_of_bag(
-        forest, {values, n_rows, 1, X.shape(0)},
-        [&](size_t tree) { return bags.times(tree); }, trees, n_threads, hard, sums.data(),
-        counts.data());
+        forest, {values, n_rows, 1, X.shape(0)}, [&](size_t tree) { return bags.times(tree); },
+        trees, n_threads, hard, sums.data(), counts.data());
   });
   return nb::make_tuple(to_numpy(std::move(sums), {n_rows, k}), to_numpy(std::move(counts)));
 }

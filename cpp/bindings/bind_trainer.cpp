@@ -146,7 +146,8 @@ class SurvivalTimes {
 // The arrays of a training set, kept alive and checked against each other.
 class TrainingData {
  public:
-  TrainingData(std::optional<ColumnMatrix> X, std::optional<SparseTable> sparse, Vector<int32_t> levels, Vector<float> medians,
+  TrainingData(std::optional<ColumnMatrix> X, std::optional<SparseTable> sparse,
+               Vector<int32_t> levels, Vector<float> medians,
                std::optional<Vector<uint8_t>> has_nan, std::optional<Vector<double>> weights,
                int32_t n_classes, std::optional<Vector<int32_t>> labels,
                std::optional<Vector<double>> targets, std::optional<Vector<int32_t>> output_classes,
@@ -306,14 +307,14 @@ void bind_trainer(nb::module_& m) {
            nb::arg("entry").noconvert() = nb::none(), nb::arg("n_causes") = 1);
   nb::class_<TrainingData>(m, "TrainingData")
       .def(nb::init<std::optional<ColumnMatrix>, std::optional<SparseTable>, Vector<int32_t>,
-                    Vector<float>, std::optional<Vector<uint8_t>>, std::optional<Vector<double>>, int32_t, std::optional<Vector<int32_t>>,
-                    std::optional<Vector<double>>, std::optional<Vector<int32_t>>,
-                    std::optional<SurvivalTimes>>(),
+                    Vector<float>, std::optional<Vector<uint8_t>>, std::optional<Vector<double>>,
+                    int32_t, std::optional<Vector<int32_t>>, std::optional<Vector<double>>,
+                    std::optional<Vector<int32_t>>, std::optional<SurvivalTimes>>(),
            nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
            nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
-           nb::arg("has_nan").noconvert() = nb::none(),
-           nb::arg("weights").noconvert() = nb::none(), nb::arg("n_classes") = 0,
-           nb::arg("labels").noconvert() = nb::none(), nb::arg("targets").noconvert() = nb::none(),
+           nb::arg("has_nan").noconvert() = nb::none(), nb::arg("weights").noconvert() = nb::none(),
+           nb::arg("n_classes") = 0, nb::arg("labels").noconvert() = nb::none(),
+           nb::arg("targets").noconvert() = nb::none(),
            nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none());
   m.def("train", &train_forest, nb::arg("data"), nb::arg("options"), nb::arg("trees").noconvert(),
         nb::arg("n_threads"), nb::arg("progress") = nb::none());

@@ -16,7 +16,7 @@ struct DatasetView {
   int32_t n_features = 0;
   const int32_t* levels = nullptr;  // per feature: 0 numeric, else the number of nominal levels
   const SparseColumns* sparse = nullptr;  // instead of values
-  const float* medians = nullptr;   // per feature: replaces NaN where features are combined
+  const float* medians = nullptr;         // per feature: replaces NaN where features are combined
 
   std::vector<int32_t> numeric;      // indices of numeric features
   std::vector<int32_t> categorical;  // indices of nominal features

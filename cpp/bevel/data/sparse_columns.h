@@ -46,7 +46,8 @@ class SparseGather {
   const SparseColumns* columns_ = nullptr;
   std::span<const uint32_t> rows_;
   bool has_places_ = false;
-  std::vector<uint32_t> place_;  // by row of the data, of the node's rows that are marked; else none
+  std::vector<uint32_t>
+      place_;  // by row of the data, of the node's rows that are marked; else none
   std::vector<uint32_t> marked_;
 };
 

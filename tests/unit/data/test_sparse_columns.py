@@ -1,13 +1,16 @@
 """Sparse columns against the dense matrix of the same values."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from bevel import _core
+from bevel import ObliqueForestRegressor, _core
 from bevel.data import sparse_columns
 from bevel.data.sparse_columns import SparseColumns, exceptions_of, read_sparse
 from bevel.data.tables import SparseTable
+from bevel.forest.row_blocks import sums_of_rows
 
 
 def make_dense(seed: int, n_rows: int = 40, n_columns: int = 7) -> np.ndarray:
@@ -71,3 +74,26 @@ def test_entries_that_occur_twice_are_added_and_the_users_matrix_stays() -> None
     np.testing.assert_array_equal(dense_of(found), twice.toarray())
     assert not np.signbit(found.values).any()
     assert twice.nnz == 3
+
+
+@pytest.mark.parametrize("step", [1, 3])
+def test_out_of_bag_sums_of_parts_are_those_of_all_rows(
+    step: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(sparse_columns, "BLOCK_SIZE", 50)
+    dense = np.nan_to_num(make_dense(3, 100))
+    columns = exceptions_of(dense, np.zeros(7, np.float32))
+    model = ObliqueForestRegressor(6, projection="axis", random_state=0)
+    fitted = model.fit(dense, dense.sum(axis=1)).fitted_forest_
+    view, forest = fitted.packed_predictor.view, fitted.forest
+    how = (fitted.provenance.bags.native_options(), 0, False, 1, (0, 6), None)
+    pruned = (forest.weight, np.array([1, 9], np.int64), step)
+
+    def predict(X: np.ndarray, rows: tuple[int, int] | None, n_rows: int | None) -> Any:
+        return view.pruned_out_of_bag(X, *how, *pruned, rows, None, n_rows)
+
+    for rows in (None, (5, 25)):
+        found = sums_of_rows(predict, columns, rows, step)
+        expected = predict(np.asfortranarray(dense), rows, None)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)

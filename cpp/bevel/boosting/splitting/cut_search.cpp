@@ -166,8 +166,7 @@ void CutSearch::score(size_t column, const NodeTotals& node, size_t first, size_
 void CutSearch::search(size_t column, const PackedSum* histogram, const NodeTotals& node,
                        double known_score, NodeCut& best) const {
   if (columns_.n_bins(column) + columns_.has_missing(column) < 2) return;
-  if (columns_.is_nominal(column))
-    return search_levels(column, histogram, node, known_score, best);
+  if (columns_.is_nominal(column)) return search_levels(column, histogram, node, known_score, best);
   const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
   const PackedSum missing = columns_.has_missing(column) ? histogram[n_bins] : 0;
   search_numbers(column, {histogram, n_bins, missing}, node, known_score, best);
