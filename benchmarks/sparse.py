@@ -22,7 +22,7 @@ import scipy.sparse as sp
 
 from benchmarks.machine import describe
 
-N_ITER, N_LEAVES, N_TREES = 50, 31, 10
+N_ITER, N_LEAVES, N_TREES = 50, 31, 2
 
 
 def make_table(kind: str, n_rows: int, n_columns: int, density: float) -> tuple[Any, Any]:
