@@ -297,3 +297,25 @@ def test_a_projection_that_needs_dense_rows_is_refused_on_a_very_large_sparse_ta
 def test_nominal_columns_are_refused_in_sparse_tables() -> None:
     with pytest.raises(TypeError, match="column 2 of a sparse one"):
         ObliqueBoostingRegressor(categorical_features=[2]).fit(make_rows(9), np.arange(120))
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_missing_values_on_the_left_of_monotone_columns(seed: int) -> None:
+    """A cut of the missing values alone, in nodes without rows in the lowest bin."""
+    rng = np.random.default_rng(seed)
+    dense = rng.integers(1, 5, (150, 6)) * (rng.random((150, 6)) < 0.16)
+    table = np.where(rng.random((150, 6)) < 0.12, np.nan, dense - (dense == 4) * 9.0)
+    slope = rng.normal(size=6)
+    y = np.nan_to_num(table, nan=rng.choice([-9.0, 9.0])) @ slope + rng.normal(size=150)
+    model = ObliqueBoostingRegressor(
+        max_iter=8,
+        projection="axis",
+        min_samples_leaf=1,
+        monotonic_cst=[1, -1, 1, -1, 1, -1],
+        early_stopping=False,
+        random_state=0,
+    )
+    rows = sp.csr_array(table)
+    with only_sparse():
+        found = clone(model).fit(rows, y)
+    assert trees_of(found) == trees_of(model.fit(rows.toarray(), y))
