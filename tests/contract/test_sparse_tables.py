@@ -261,13 +261,16 @@ def test_out_of_bag_predictions_of_sparse_rows_are_those_of_dense_ones(
     np.testing.assert_array_equal(model.predict_proba(rows), dense.predict_proba(rows))
 
 
-def test_auto_takes_the_families_that_work_on_sparse_columns(
+def test_auto_takes_the_families_that_work_on_columns_of_a_large_sparse_table(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(sparse_columns, "BLOCK_SIZE", 300)
     rows = make_rows(7, 400)
     y = (np.nan_to_num(rows.toarray()[:, [0, 4, 5]]).sum(axis=1) > 0.1).astype(int)
     model = ObliqueForestClassifier(60, random_state=0)
+    small = clone(model).fit(rows, y)
+    assert trees_of(small) == trees_of(clone(model).fit(rows.toarray(), y))
+    monkeypatch.setattr(forest_fit, "MOST_DENSE_FOR_ALL_FAMILIES", 1000)
     with only_sparse():
         sparse = clone(model).fit(rows, y)
     left_out = dict(sparse.families_.left_out)

@@ -83,6 +83,9 @@ __all__ = [
 
 ProgressFor = Callable[[range, str], Progress]
 
+# Bytes up to which a sparse table is made dense for the families of projection="auto" that need it.
+MOST_DENSE_FOR_ALL_FAMILIES = 2**26
+
 # What is asked for, and what comes of it.
 
 
@@ -195,7 +198,10 @@ def prepare(
         Whether a sparse table is kept sparse where the projections allow it.
     """
     values, members = request.values, request.members
-    sparse = may_be_sparse and not values.get("keep_targets") and keeps_sparse(table, members)
+    # A small sparse table gets the families of the dense one.
+    shares = not members and 4 * table.n_rows * table.n_features <= MOST_DENSE_FOR_ALL_FAMILIES
+    may_be_sparse = may_be_sparse and not shares and not values.get("keep_targets")
+    sparse = may_be_sparse and keeps_sparse(table, members)
     target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
         dataset = encode_dataset(table, before.encoding, n_threads, sparse)
