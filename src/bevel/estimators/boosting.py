@@ -163,8 +163,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
             (kept sparse where the projection allows it, see Many features). NaN, None and masked
-            entries are missing values; infinities raise. A table of `bevel.scan` need not fit in memory, and brings its
-            targets and weights.
+            entries are missing values; infinities raise. A table of `bevel.scan` need not fit
+            in memory, and brings its targets and weights.
         y : array-like of shape (n_rows,)
             Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
