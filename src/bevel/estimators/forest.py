@@ -115,7 +115,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
             (kept sparse where the projection allows it, see Many features). NaN, None and masked
             entries are missing values; infinities raise. Dates and times become days since
-            1970-01-01 (UTC). A table of `bevel.scan` need not fit in memory, and brings its targets and weights.
+            1970-01-01 (UTC). A table of `bevel.scan` need not fit in memory, and brings its targets
+            and weights.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Targets; None with a scanned table. With several columns all of them are predicted by
             the same trees: the impurity that splits remove is summed over the outputs, in
