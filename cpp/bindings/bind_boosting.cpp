@@ -18,6 +18,7 @@
 #include "bevel/support/arithmetic/exponential.h"
 #include "bevel/support/check.h"
 #include "reporter.h"
+#include "sparse_table.h"
 
 using namespace bevel;
 
@@ -129,13 +130,15 @@ nb::dict to_dict(BoostingResult&& result) {
 // The arrays of a fit, kept alive and checked against each other.
 class BoostingData {
  public:
-  BoostingData(Matrix X, Vector<int32_t> levels, Vector<float> medians, Vector<uint8_t> has_nan,
-               Vector<double> target, std::optional<Vector<double>> weights,
-               std::optional<Vector<uint8_t>> roles, std::optional<Vector<double>> baseline,
-               std::optional<Vector<double>> raw_before, std::optional<Scaler> scaler,
-               std::optional<Room> feature_room, std::optional<Room> direction_room,
-               std::optional<LevelTermTable> level_terms, std::optional<Vector<uint8_t>> is_idle)
+  BoostingData(std::optional<Matrix> X, std::optional<SparseTable> sparse, Vector<int32_t> levels,
+               Vector<float> medians, Vector<uint8_t> has_nan, Vector<double> target,
+               std::optional<Vector<double>> weights, std::optional<Vector<uint8_t>> roles,
+               std::optional<Vector<double>> baseline, std::optional<Vector<double>> raw_before,
+               std::optional<Scaler> scaler, std::optional<Room> feature_room,
+               std::optional<Room> direction_room, std::optional<LevelTermTable> level_terms,
+               std::optional<Vector<uint8_t>> is_idle)
       : X_(X),
+        sparse_(std::move(sparse)),
         levels_(levels),
         medians_(medians),
         has_nan_(has_nan),
@@ -149,11 +152,19 @@ class BoostingData {
         direction_room_(direction_room),
         level_terms_(read_level_terms(level_terms, levels)),
         is_idle_(is_idle) {
-    require(!is_idle || is_idle->shape(0) == levels.shape(0), "[boost] length of is_idle");
-    const size_t n = X.shape(0), p = X.shape(1);
-    by_column_ = (n == 1 || X.stride(0) == 1) && (p == 1 || X.stride(1) == static_cast<int64_t>(n));
-    require(by_column_ || (X.stride(1) == 1 && X.stride(0) == static_cast<int64_t>(p)),
-            "[boost] X must be contiguous");
+    require(X_.has_value() != sparse_.has_value(), "[boost] X or sparse columns");
+    require(X_ || level_terms_.empty(), "[boost] level terms of sparse columns");
+    const size_t n = n_rows(), p = n_features();
+    require(!is_idle || is_idle->shape(0) == p, "[boost] length of is_idle");
+    if (X_) {
+      const int64_t down = X_->stride(0), across = X_->stride(1);
+      by_column_ = (n == 1 || down == 1) && (p == 1 || across == static_cast<int64_t>(n));
+      require(by_column_ || (across == 1 && down == static_cast<int64_t>(p)),
+              "[boost] X must be contiguous");
+    }
+    require(X_ || (!scaler_ && !feature_room_ && !direction_room_),
+            "[boost] sparse columns that are not scaled, or codes outside of memory");
+    require(levels.shape(0) == p, "[boost] levels need one entry per feature");
     for (size_t f = 0; !is_ready() && f < p; ++f)
       require(levels(f) == 0, "[boost] nominal columns of a table by rows");
     require(!scaler_ || scaler_->n_features() == p, "[boost] features of the scaler");
@@ -166,10 +177,14 @@ class BoostingData {
 
   // Whether trees can be grown on X as it is: column after column, and scaled.
   bool is_ready() const { return by_column_ && !scaler_; }
+  size_t n_rows() const { return X_ ? X_->shape(0) : sparse_->view().n_rows; }
+  size_t n_features() const { return X_ ? X_->shape(1) : sparse_->view().n_features; }
   DatasetView data() const {
-    return DatasetView(is_ready() ? X_.data() : nullptr, X_.shape(0),
-                       static_cast<int32_t>(X_.shape(1)), levels_.data(), medians_.data(),
-                       has_nan_.data(), level_terms_, is_idle_ ? is_idle_->data() : nullptr);
+    DatasetView data(is_ready() ? X_->data() : nullptr, n_rows(),
+                     static_cast<int32_t>(n_features()), levels_.data(), medians_.data(),
+                     has_nan_.data(), level_terms_, is_idle_ ? is_idle_->data() : nullptr);
+    if (sparse_) data.sparse = &sparse_->view();
+    return data;
   }
   BoostingSet set(const DatasetView& data, const BoostingOptions& options) const {
     const auto n_outputs = static_cast<size_t>(options.n_outputs);
@@ -184,9 +199,9 @@ class BoostingData {
     if (roles_) set.roles = roles_->data();
     if (baseline_) set.baseline = baseline_->data();
     if (raw_before_) set.raw_before = raw_before_->data();
-    const size_t n = X_.shape(0), p = X_.shape(1);
-    if (!is_ready())
-      set.table = TableValues{X_.data(), by_column_ ? 1 : p, by_column_ ? n : 1,
+    const size_t n = n_rows(), p = n_features();
+    if (X_ && !is_ready())
+      set.table = TableValues{X_->data(), by_column_ ? 1 : p, by_column_ ? n : 1,
                               scaler_ ? &*scaler_ : nullptr};
     if (feature_room_) set.feature_room = {feature_room_->data(), feature_room_->size()};
     if (direction_room_) set.direction_room = {direction_room_->data(), direction_room_->size()};
@@ -194,7 +209,8 @@ class BoostingData {
   }
 
  private:
-  Matrix X_;
+  std::optional<Matrix> X_;
+  std::optional<SparseTable> sparse_;
   Vector<int32_t> levels_;
   Vector<float> medians_;
   Vector<uint8_t> has_nan_;
@@ -271,14 +287,16 @@ void bind_boosting(nb::module_& m) {
   using OptionalRoom = std::optional<Room>;
   using OptionalNumbers = std::optional<Vector<double>>;
   nb::class_<BoostingData>(m, "BoostingData")
-      .def(nb::init<Matrix, Vector<int32_t>, Vector<float>, Vector<uint8_t>, Vector<double>,
-                    OptionalNumbers, std::optional<Vector<uint8_t>>, OptionalNumbers,
-                    OptionalNumbers, std::optional<Scaler>, OptionalRoom, OptionalRoom,
+      .def(nb::init<std::optional<Matrix>, std::optional<SparseTable>, Vector<int32_t>,
+                    Vector<float>, Vector<uint8_t>, Vector<double>, OptionalNumbers,
+                    std::optional<Vector<uint8_t>>, OptionalNumbers, OptionalNumbers,
+                    std::optional<Scaler>, OptionalRoom, OptionalRoom,
                     std::optional<LevelTermTable>, std::optional<Vector<uint8_t>>>(),
-           nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-           nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert(),
-           nb::arg("target").noconvert(), nb::arg("weights").noconvert() = nb::none(),
-           nb::arg("roles").noconvert() = nb::none(), nb::arg("baseline").noconvert() = nb::none(),
+           nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
+           nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
+           nb::arg("has_nan").noconvert(), nb::arg("target").noconvert(),
+           nb::arg("weights").noconvert() = nb::none(), nb::arg("roles").noconvert() = nb::none(),
+           nb::arg("baseline").noconvert() = nb::none(),
            nb::arg("raw_before").noconvert() = nb::none(), nb::arg("scaler") = nb::none(),
            nb::arg("feature_room").noconvert() = nb::none(),
            nb::arg("direction_room").noconvert() = nb::none(),

@@ -8,6 +8,7 @@
 #include "bevel/data/store.h"
 #include "bevel/support/check.h"
 #include "reporter.h"
+#include "sparse_table.h"
 
 using namespace bevel;
 
@@ -46,6 +47,18 @@ nb::tuple store(SourceTable<Number> source, double limit, int n_threads, Encoded
 }  // namespace
 
 void bind_data(nb::module_& m) {
+  nb::class_<SparseTable>(m, "SparseTable")
+      .def(nb::init<size_t, Vector<int64_t>, Vector<int32_t>, Vector<float>, Vector<float>>(),
+           nb::arg("n_rows"), nb::arg("offset").noconvert(), nb::arg("rows").noconvert(),
+           nb::arg("values").noconvert(), nb::arg("common").noconvert())
+      .def(
+          "summarise",
+          [](const SparseTable& table, int n_threads) {
+            ColumnSummary summary;
+            run_cancellable([&] { summary = summarise_columns(table.view(), n_threads); });
+            return to_tuple(std::move(summary));
+          },
+          nb::arg("n_threads"));
   m.def("summarise_columns", &summary_of_columns, nb::arg("X").noconvert(),
         nb::arg("levels").noconvert(), nb::arg("n_threads"));
   m.def("store_columns", &store<float>, nb::arg("source").noconvert(), nb::arg("limit"),

@@ -128,27 +128,35 @@ class TrainingBags {
   std::optional<BagBits> bits_;
 };
 
+// The first of the chosen rows; X has all rows, or those alone.
+const float* first_value(const ColumnMatrix& X, bool has_chosen, const RowRange& chosen) {
+  require(!has_chosen || X.shape(0) == chosen.second - chosen.first,
+          "[ForestView] rows of a range");
+  return has_chosen ? X.data() : X.data() + chosen.first;
+}
+
 nb::tuple out_of_bag_of_view(const ForestView& view, ColumnMatrix X, const Options& options,
                              uint64_t first_tree, bool hard, int n_threads,
                              std::optional<std::pair<size_t, size_t>> range,
                              std::optional<Vector<double>> weights,
-                             std::optional<RowRange> row_range, std::optional<Bits> bits) {
+                             std::optional<RowRange> row_range, std::optional<Bits> bits,
+                             std::optional<size_t> of_rows) {
   const ForestArrays& forest = view.arrays();
   check_width(forest, X.shape(1));
   const auto given = range.value_or(std::pair<size_t, size_t>{0, forest.n_trees()});
   const TreeRange trees{given.first, given.second};
   require(trees.begin <= trees.end && trees.end <= forest.n_trees(), "[ForestView] no such trees");
-  const size_t n = X.shape(0), k = forest.width();
+  const size_t n = of_rows.value_or(X.shape(0)), k = forest.width();
   const RowRange chosen = row_range.value_or(RowRange{0, n});
+  const float* values = first_value(X, of_rows.has_value(), chosen);
   const TrainingBags bags(forest, options, first_tree, n, weights, bits, chosen, 1);
   const size_t n_rows = bags.n_rows();
   auto sums = allocate<double>(n_rows * k, "out-of-bag sums for each row and class");
   std::vector<int32_t> counts(n_rows);
   run_cancellable([&] {
     out_of_bag(
-        forest, {X.data() + chosen.first, n_rows, 1, n},
-        [&](size_t tree) { return bags.times(tree); }, trees, n_threads, hard, sums.data(),
-        counts.data());
+        forest, {values, n_rows, 1, X.shape(0)}, [&](size_t tree) { return bags.times(tree); },
+        trees, n_threads, hard, sums.data(), counts.data());
   });
   return nb::make_tuple(to_numpy(std::move(sums), {n_rows, k}), to_numpy(std::move(counts)));
 }
@@ -161,18 +169,19 @@ nb::tuple pruned_out_of_bag_of_view(const ForestView& view, ColumnMatrix X, cons
                                     std::optional<Vector<double>> weights,
                                     Vector<float> node_weight, Vector<int64_t> sizes,
                                     size_t row_step, std::optional<RowRange> row_range,
-                                    std::optional<Bits> bits) {
+                                    std::optional<Bits> bits, std::optional<size_t> of_rows) {
   const ForestArrays& forest = view.one_output();
   check_width(forest, X.shape(1));
   const TreeRange trees{range.first, range.second};
   require(trees.begin <= trees.end && trees.end <= forest.n_trees(), "[ForestView] no such trees");
-  const size_t n = X.shape(0), k = forest.width();
+  const size_t n = of_rows.value_or(X.shape(0)), k = forest.width();
   require(node_weight.shape(0) == forest.right.size(), "[ForestView] weights of the nodes");
   require(row_step > 0, "[ForestView] row_step");
   const auto [first, last] = row_range.value_or(RowRange{0, (n + row_step - 1) / row_step});
   require(first <= last && last <= (n + row_step - 1) / row_step, "[ForestView] no such rows");
   const RowRange chosen{std::min(n, first * row_step), std::min(n, last * row_step)};
   const TrainingBags bags(forest, options, first_tree, n, weights, bits, chosen, row_step);
+  const float* values = first_value(X, of_rows.has_value(), chosen);
   const PruningRequest request{as_span(sizes), as_span(node_weight)};
   const size_t n_rows = bags.n_rows();
   auto sums = allocate<double>(request.sizes.size() * n_rows * k,
@@ -180,7 +189,7 @@ nb::tuple pruned_out_of_bag_of_view(const ForestView& view, ColumnMatrix X, cons
   std::vector<int32_t> counts(n_rows);
   run_cancellable([&] {
     pruned_out_of_bag(
-        forest, {X.data() + chosen.first, n_rows, row_step, n},
+        forest, {values, n_rows, row_step, X.shape(0)},
         [&](size_t tree) { return bags.some(tree); }, trees, request, n_threads, hard, sums.data(),
         counts.data());
   });
@@ -226,12 +235,14 @@ void bind_forest(nb::module_& m) {
       .def("out_of_bag", &out_of_bag_of_view, nb::arg("X").noconvert(), nb::arg("options"),
            nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
            nb::arg("trees") = nb::none(), nb::arg("weights").noconvert() = nb::none(),
-           nb::arg("rows") = nb::none(), nb::arg("bags").noconvert() = nb::none())
+           nb::arg("rows") = nb::none(), nb::arg("bags").noconvert() = nb::none(),
+           nb::arg("n_rows") = nb::none())
       .def("pruned_out_of_bag", &pruned_out_of_bag_of_view, nb::arg("X").noconvert(),
            nb::arg("options"), nb::arg("first_tree"), nb::arg("hard"), nb::arg("n_threads"),
            nb::arg("trees"), nb::arg("weights").noconvert().none(),
            nb::arg("node_weight").noconvert(), nb::arg("sizes").noconvert(), nb::arg("row_step"),
-           nb::arg("rows") = nb::none(), nb::arg("bags").noconvert() = nb::none())
+           nb::arg("rows") = nb::none(), nb::arg("bags").noconvert() = nb::none(),
+           nb::arg("n_rows") = nb::none())
       .def("survival_curves", &curves_of_view, nb::arg("leaves").noconvert(),
            nb::arg("first_point").noconvert(), nb::arg("n_points"), nb::arg("kind"),
            nb::arg("n_threads"), nb::arg("n_causes") = 1, nb::arg("cause") = 0);

@@ -24,6 +24,21 @@ void transform(const Scaler& scaler, Source<Number> source, size_t first_feature
   run_cancellable([&] { scaler.transform(from, first_feature, n_threads, to); });
 }
 
+// Columns one after the other, each of its own length.
+template <class Number>
+nb::ndarray<nb::numpy, float> transform_columns(const Scaler& scaler, Vector<Number> source,
+                                                Vector<int64_t> offset) {
+  const size_t n = source.shape(0);
+  require(offset.shape(0) == scaler.n_features() + 1 && offset(0) == 0 &&
+              offset(scaler.n_features()) == static_cast<int64_t>(n),
+          "[Scaler.transform_columns] offsets");
+  for (size_t f = 0; f < scaler.n_features(); ++f)
+    require(offset(f) <= offset(f + 1), "[Scaler.transform_columns] offsets");
+  std::vector<float> scaled(n);
+  run_cancellable([&] { scaler.transform_columns(source.data(), offset.data(), scaled.data()); });
+  return to_numpy(std::move(scaled));
+}
+
 Scaler linear(Vector<double> shift, Vector<double> span, bool clip) {
   return Scaler::linear(as_span(shift), as_span(span), clip);
 }
@@ -55,6 +70,10 @@ void bind_scaler(nb::module_& m) {
                   nb::arg("knots").noconvert(), nb::arg("ranks").noconvert())
       .def("with_codes", &with_codes, nb::arg("levels").noconvert())
       .def_prop_ro("n_features", &Scaler::n_features)
+      .def("transform_columns", &transform_columns<float>, nb::arg("source").noconvert(),
+           nb::arg("offset").noconvert())
+      .def("transform_columns", &transform_columns<double>, nb::arg("source").noconvert(),
+           nb::arg("offset").noconvert())
       .def("transform", &transform<float>, nb::arg("source").noconvert(), nb::arg("first_feature"),
            nb::arg("n_threads"), nb::arg("target").noconvert())
       .def("transform", &transform<double>, nb::arg("source").noconvert(), nb::arg("first_feature"),

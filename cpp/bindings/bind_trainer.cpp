@@ -15,6 +15,7 @@
 #include "bevel/projection/tree_axes.h"
 #include "bevel/support/check.h"
 #include "reporter.h"
+#include "sparse_table.h"
 
 using namespace bevel;
 
@@ -95,6 +96,9 @@ void check_shapes(const TrainingSet& t, const Options& options, std::span<const 
   require(t.labels || !options.balanced_subsample, "[train] balanced bags without classes");
   if (t.times) check_times(t);
   if (t.weights) check_weights({t.weights, data.n_rows});
+  for (const auto& family : options.families)
+    require(!data.sparse || family->needs_no_values(), "[train] directions of sparse columns");
+  require(!data.sparse || data.categorical.empty(), "[train] nominal sparse columns");
   for (int32_t f : data.categorical)
     for (size_t i = 0; i < data.n_rows; ++i) {
       const float code = data.column(f)[i];
@@ -145,13 +149,15 @@ class SurvivalTimes {
 // The arrays of a training set, kept alive and checked against each other.
 class TrainingData {
  public:
-  TrainingData(ColumnMatrix X, Vector<int32_t> levels, Vector<float> medians,
+  TrainingData(std::optional<ColumnMatrix> X, std::optional<SparseTable> sparse,
+               Vector<int32_t> levels, Vector<float> medians,
                std::optional<Vector<uint8_t>> has_nan, std::optional<Vector<double>> weights,
                int32_t n_classes, std::optional<Vector<int32_t>> labels,
                std::optional<Vector<double>> targets, std::optional<Vector<int32_t>> output_classes,
                std::optional<SurvivalTimes> survival, std::optional<LevelTermTable> level_terms,
                std::optional<Vector<uint8_t>> is_idle)
       : X_(X),
+        sparse_(std::move(sparse)),
         levels_(levels),
         medians_(medians),
         has_nan_(has_nan),
@@ -163,11 +169,13 @@ class TrainingData {
         survival_(survival),
         level_terms_(read_level_terms(level_terms, levels)),
         is_idle_(is_idle) {
-    require(!is_idle || is_idle->shape(0) == levels.shape(0), "[train] length of is_idle");
-    const size_t n = X.shape(0), n_outputs = output_classes ? output_classes->shape(0) : 1;
+    require(X_.has_value() != sparse_.has_value(), "[train] X or sparse columns");
+    require(X_ || level_terms_.empty(), "[train] level terms of sparse columns");
+    const size_t n = n_rows(), p = n_features();
+    require(!is_idle || is_idle->shape(0) == p, "[train] length of is_idle");
+    const size_t n_outputs = output_classes ? output_classes->shape(0) : 1;
     require(!output_classes || n_outputs > 1, "[train] one output has no list of outputs");
-    require(levels.shape(0) == X.shape(1) && medians.shape(0) == X.shape(1) &&
-                (!has_nan || has_nan->shape(0) == X.shape(1)),
+    require(levels.shape(0) == p && medians.shape(0) == p && (!has_nan || has_nan->shape(0) == p),
             "[train] levels, medians and has_nan need one entry per feature");
     require(!weights || weights->shape(0) == n, "[train] length of weights");
     require(int{labels.has_value()} + int{targets.has_value()} + int{survival.has_value()} == 1,
@@ -180,10 +188,14 @@ class TrainingData {
   }
 
   DatasetView data() const {
-    return DatasetView(X_.data(), X_.shape(0), static_cast<int32_t>(X_.shape(1)), levels_.data(),
-                       medians_.data(), has_nan_ ? has_nan_->data() : nullptr, level_terms_,
-                       is_idle_ ? is_idle_->data() : nullptr);
+    DatasetView data(X_ ? X_->data() : nullptr, n_rows(), static_cast<int32_t>(n_features()),
+                     levels_.data(), medians_.data(), has_nan_ ? has_nan_->data() : nullptr,
+                     level_terms_, is_idle_ ? is_idle_->data() : nullptr);
+    if (sparse_) data.sparse = &sparse_->view();
+    return data;
   }
+  size_t n_rows() const { return X_ ? X_->shape(0) : sparse_->view().n_rows; }
+  size_t n_features() const { return X_ ? X_->shape(1) : sparse_->view().n_features; }
   TrainingSet training(const DatasetView& data) const {
     TrainingSet training{data};
     training.n_classes = n_classes_;
@@ -196,7 +208,8 @@ class TrainingData {
   }
 
  private:
-  ColumnMatrix X_;
+  std::optional<ColumnMatrix> X_;
+  std::optional<SparseTable> sparse_;
   Vector<int32_t> levels_;
   Vector<float> medians_;
   std::optional<Vector<uint8_t>> has_nan_;
@@ -304,15 +317,16 @@ void bind_trainer(nb::module_& m) {
            nb::arg("row").noconvert(), nb::arg("n_times"),
            nb::arg("entry").noconvert() = nb::none(), nb::arg("n_causes") = 1);
   nb::class_<TrainingData>(m, "TrainingData")
-      .def(nb::init<ColumnMatrix, Vector<int32_t>, Vector<float>, std::optional<Vector<uint8_t>>,
-                    std::optional<Vector<double>>, int32_t, std::optional<Vector<int32_t>>,
-                    std::optional<Vector<double>>, std::optional<Vector<int32_t>>,
-                    std::optional<SurvivalTimes>, std::optional<LevelTermTable>,
-                    std::optional<Vector<uint8_t>>>(),
-           nb::kw_only(), nb::arg("X").noconvert(), nb::arg("levels").noconvert(),
-           nb::arg("medians").noconvert(), nb::arg("has_nan").noconvert() = nb::none(),
-           nb::arg("weights").noconvert() = nb::none(), nb::arg("n_classes") = 0,
-           nb::arg("labels").noconvert() = nb::none(), nb::arg("targets").noconvert() = nb::none(),
+      .def(nb::init<std::optional<ColumnMatrix>, std::optional<SparseTable>, Vector<int32_t>,
+                    Vector<float>, std::optional<Vector<uint8_t>>, std::optional<Vector<double>>,
+                    int32_t, std::optional<Vector<int32_t>>, std::optional<Vector<double>>,
+                    std::optional<Vector<int32_t>>, std::optional<SurvivalTimes>,
+                    std::optional<LevelTermTable>, std::optional<Vector<uint8_t>>>(),
+           nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
+           nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
+           nb::arg("has_nan").noconvert() = nb::none(), nb::arg("weights").noconvert() = nb::none(),
+           nb::arg("n_classes") = 0, nb::arg("labels").noconvert() = nb::none(),
+           nb::arg("targets").noconvert() = nb::none(),
            nb::arg("output_classes").noconvert() = nb::none(), nb::arg("survival") = nb::none(),
            nb::arg("level_terms").noconvert() = nb::none(),
            nb::arg("is_idle").noconvert() = nb::none());

@@ -71,7 +71,8 @@ class BoostingData:
     def __init__(
         self,
         *,
-        X: npt.NDArray[np.float32],
+        X: npt.NDArray[np.float32] | None,
+        sparse: SparseTable | None = None,
         levels: npt.NDArray[np.int32],
         medians: npt.NDArray[np.float32],
         has_nan: npt.NDArray[np.uint8],
@@ -114,7 +115,8 @@ class TrainingData:
     def __init__(
         self,
         *,
-        X: npt.NDArray[np.float32],
+        X: npt.NDArray[np.float32] | None,
+        sparse: SparseTable | None = None,
         levels: npt.NDArray[np.int32],
         medians: npt.NDArray[np.float32],
         has_nan: npt.NDArray[np.uint8] | None = None,
@@ -179,6 +181,22 @@ class Scaler:
         n_threads: int,
         target: npt.NDArray[np.float32],
     ) -> None: ...
+    def transform_columns(
+        self, source: npt.NDArray[np.floating[Any]], offset: npt.NDArray[np.int64]
+    ) -> npt.NDArray[np.float32]: ...
+
+class SparseTable:
+    def __init__(
+        self,
+        n_rows: int,
+        offset: npt.NDArray[np.int64],
+        rows: npt.NDArray[np.int32],
+        values: npt.NDArray[np.float32],
+        common: npt.NDArray[np.float32],
+    ) -> None: ...
+    def summarise(
+        self, n_threads: int
+    ) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.uint8]]: ...
 
 def raise_shares(shares: npt.NDArray[np.float64], halves: int) -> None: ...
 
@@ -376,6 +394,7 @@ class ForestView:
         weights: npt.NDArray[np.float64] | None = None,
         rows: tuple[int, int] | None = None,
         bags: npt.NDArray[np.uint8] | None = None,
+        n_rows: int | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def pruned_out_of_bag(
         self,
@@ -391,6 +410,7 @@ class ForestView:
         row_step: int,
         rows: tuple[int, int] | None = None,
         bags: npt.NDArray[np.uint8] | None = None,
+        n_rows: int | None = None,
     ) -> tuple[npt.NDArray[np.float64], npt.NDArray[np.int32]]: ...
     def survival_curves(
         self,

@@ -20,17 +20,24 @@ float midpoint(float low, float high) {
   return middle < high ? middle : low;
 }
 
-// Edges between sorted values such that bins have similar sizes; equal values share a bin.
-std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
+// Distinct values, ascending, and the number of rows up to each.
+struct SortedValues {
   std::vector<float> distinct;
-  std::vector<size_t> up_to;  // rows up to each distinct value
-  for (size_t i = 0; i < sorted.size(); ++i) {
-    if (i == 0 || sorted[i] != sorted[i - 1]) {
-      distinct.push_back(sorted[i]);
-      up_to.push_back(0);
+  std::vector<size_t> up_to;
+
+  size_t n_rows() const { return up_to.empty() ? 0 : up_to.back(); }
+  void add(float value, size_t n) {
+    if (distinct.empty() || value != distinct.back()) {
+      distinct.push_back(value);
+      up_to.push_back(n_rows());
     }
-    up_to.back() = i + 1;
+    up_to.back() += n;
   }
+};
+
+// Edges between sorted values such that bins have similar sizes; equal values share a bin.
+std::vector<float> place_edges(const SortedValues& sorted, int max_bins) {
+  const auto& [distinct, up_to] = sorted;
   std::vector<float> edges;
   if (distinct.size() <= static_cast<size_t>(max_bins)) {
     for (size_t d = 0; d + 1 < distinct.size(); ++d)
@@ -43,7 +50,7 @@ std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
   for (size_t d = 0; d + 1 < distinct.size(); ++d) {
     const size_t bins_left = static_cast<size_t>(max_bins) - edges.size();
     if (bins_left <= 1) break;
-    const size_t rows_left = sorted.size() - taken;
+    const size_t rows_left = sorted.n_rows() - taken;
     if ((up_to[d] - taken) * bins_left >= rows_left) {
       edges.push_back(midpoint(distinct[d], distinct[d + 1]));
       taken = up_to[d];
@@ -52,9 +59,16 @@ std::vector<float> place_edges(const std::vector<float>& sorted, int max_bins) {
   return edges;
 }
 
+ColumnBins bins_of(const SortedValues& sorted, int max_bins) {
+  ColumnBins bins;
+  bins.edges = place_edges(sorted, max_bins);
+  bins.n_bins = static_cast<int>(bins.edges.size()) + 1;
+  bins.highest = sorted.distinct.empty() ? 0.0f : sorted.distinct.back();
+  return bins;
+}
+
 ColumnBins bin_numbers(const TableValues& table, size_t feature, std::span<const uint32_t> rows,
                        int max_bins) {
-  ColumnBins bins;
   const size_t n_sorted = std::min(rows.size(), kMaxSorted);
   std::vector<uint32_t> some(n_sorted);
   for (size_t i = 0; i < n_sorted; ++i) some[i] = rows[i * rows.size() / n_sorted];
@@ -62,9 +76,55 @@ ColumnBins bin_numbers(const TableValues& table, size_t feature, std::span<const
   table.gather(feature, some, sample.data());
   std::erase_if(sample, [](float value) { return value != value; });
   std::sort(sample.begin(), sample.end());
-  bins.edges = place_edges(sample, max_bins);
-  bins.n_bins = static_cast<int>(bins.edges.size()) + 1;
-  bins.highest = sample.empty() ? 0.0f : sample.back();
+  SortedValues sorted;
+  for (const float value : sample) sorted.add(value, 1);
+  return bins_of(sorted, max_bins);
+}
+
+// Rows that take part in the bins of sparse columns.
+struct MarkedRows {
+  enum : uint8_t { in_training = 1, in_sample = 2 };
+  std::vector<uint8_t> marks;  // by row
+  size_t n_training, n_sample;
+
+  MarkedRows(size_t n_rows, std::span<const uint32_t> rows)
+      : marks(n_rows, 0), n_training(rows.size()), n_sample(std::min(rows.size(), kMaxSorted)) {
+    for (const uint32_t row : rows) marks[row] = in_training;
+    for (size_t i = 0; i < n_sample; ++i) marks[rows[i * rows.size() / n_sample]] |= in_sample;
+  }
+};
+
+// As bin_numbers() of the dense column, and which values are missing, and the largest one.
+ColumnBins bin_sparse(const SparseColumn& column, const MarkedRows& rows, int max_bins) {
+  std::vector<float> sample;
+  size_t n_sample = 0, n_training = 0;
+  bool has_missing = false;
+  float highest = -std::numeric_limits<float>::infinity();
+  const auto see = [&](float value) {
+    has_missing |= value != value;
+    if (value > highest) highest = value;
+  };
+  for (size_t i = 0; i < column.rows.size(); ++i) {
+    const uint8_t mark = rows.marks[static_cast<size_t>(column.rows[i])];
+    if (!mark) continue;
+    ++n_training;
+    see(column.values[i]);
+    if (!(mark & MarkedRows::in_sample)) continue;
+    ++n_sample;
+    if (column.values[i] == column.values[i]) sample.push_back(column.values[i]);
+  }
+  std::sort(sample.begin(), sample.end());
+  if (n_training < rows.n_training) see(column.common);
+  const bool has_common = column.common == column.common && n_sample < rows.n_sample;
+  SortedValues sorted;
+  size_t i = 0;
+  for (; i < sample.size() && !(has_common && sample[i] >= column.common); ++i)
+    sorted.add(sample[i], 1);
+  if (has_common) sorted.add(column.common, rows.n_sample - n_sample);
+  for (; i < sample.size(); ++i) sorted.add(sample[i], 1);
+  ColumnBins bins = bins_of(sorted, max_bins);
+  bins.has_missing = has_missing;
+  bins.highest = std::max(bins.highest, highest);
   return bins;
 }
 
@@ -119,6 +179,41 @@ BinnedColumns::BinnedColumns(const DatasetView& data, const TableValues& table,
   edges.run();
   find_extremes(table, rows, n_threads);
   code(table, n_threads);
+}
+
+BinnedColumns::BinnedColumns(const DatasetView& data, std::span<const uint32_t> rows, int max_bins,
+                             int n_threads)
+    : bins_(static_cast<size_t>(data.n_features)), codes_({}) {
+  const SparseColumns& columns = *data.sparse;
+  const MarkedRows marked(data.n_rows, rows);
+  sparse_codes_.resize(data.n_rows, bins_.size(), columns.n_exceptions());
+  std::vector<float> largest(sparse_codes_.n_groups(), 0.0f);
+  ThreadPool groups(n_threads, largest.size(), [&](int, size_t g) {
+    const size_t first = sparse_codes_.first(g);
+    sparse_codes_.group(g).build(data.n_rows, sparse_codes_.width(g), [&](size_t k, auto& out) {
+      const SparseColumn column = columns.column(first + k);
+      poll_cancellation(column.rows.size() * 32);
+      bins_[first + k] = bin_sparse(column, marked, max_bins);
+      code_sparse(columns, first + k, out);
+      largest[g] = std::max(largest[g], largest_size_of(column.values, column.rows.size()));
+      if (column.rows.size() < data.n_rows)
+        largest[g] = std::max(largest[g], largest_size_of(&column.common, 1));
+    });
+  });
+  groups.run();
+  for (const float size : largest) largest_size_ = std::max<double>(largest_size_, size);
+}
+
+void BinnedColumns::code_sparse(const SparseColumns& columns, size_t feature,
+                                CodedColumn& out) const {
+  const SparseColumn column = columns.column(feature);
+  const ColumnBins& bins = bins_[feature];
+  out.default_code = bins.code(column.common);
+  for (size_t i = 0; i < column.rows.size(); ++i) {
+    const uint8_t code = bins.code(column.values[i]);
+    if (code != out.default_code)
+      out.entries.push_back({static_cast<uint32_t>(column.rows[i]), code});
+  }
 }
 
 // Which columns have missing values, and the largest value, of all rows.

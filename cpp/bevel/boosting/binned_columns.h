@@ -2,6 +2,7 @@
 // of nominal columns. Made once for all trees.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "bevel/boosting/code_groups.h"
+#include "bevel/boosting/sparse_codes.h"
 #include "bevel/data/dataset_view.h"
 #include "bevel/data/table_values.h"
 
@@ -24,6 +26,12 @@ struct ColumnBins {
   bool has_missing = false;
 
   bool is_nominal() const { return !level_code.empty(); }
+  // The code of a number.
+  uint8_t code(float value) const {
+    if (value != value) return static_cast<uint8_t>(n_bins);
+    return static_cast<uint8_t>(std::lower_bound(edges.begin(), edges.end(), value) -
+                                edges.begin());
+  }
 };
 
 class BinnedColumns {
@@ -31,9 +39,15 @@ class BinnedColumns {
   // rows: those that bins are learned from; all rows are coded. room: see CodeGroups.
   BinnedColumns(const DatasetView& data, const TableValues& table, std::span<const uint32_t> rows,
                 int max_bins, int n_threads, std::span<uint8_t> room);
+  // The same bins of sparse columns, which are those of `data`.
+  BinnedColumns(const DatasetView& data, std::span<const uint32_t> rows, int max_bins,
+                int n_threads);
 
   const ColumnBins& bins(size_t feature) const { return bins_[feature]; }
   const CodeGroups& codes() const { return codes_; }
+  const SparseCodes& sparse_codes() const { return sparse_codes_; }  // instead of codes()
+  // The codes of a sparse column that differ from the most frequent one.
+  void code_sparse(const SparseColumns& columns, size_t feature, CodedColumn& out) const;
   // Largest absolute value of all numeric columns.
   double largest_size() const { return largest_size_; }
 
@@ -45,6 +59,7 @@ class BinnedColumns {
 
   std::vector<ColumnBins> bins_;
   CodeGroups codes_;
+  SparseCodes sparse_codes_;
   double largest_size_ = 0.0;
 };
 

@@ -47,7 +47,10 @@ class Booster {
     }
     require(!training_.empty(), "[boost] no training rows");
     const TableValues table = set.table.value_or(TableValues{set.data.values, 1, set.data.n_rows});
-    features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
+    if (set.data.sparse)
+      features_.emplace(set.data, training_, boosting.max_bins, n_threads);
+    else
+      features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
     columns_.emplace(options, set.data, table, *features_, boosting.max_bins, set.direction_room);
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);

@@ -20,9 +20,9 @@ BEVEL_WIDE_LOOP void find_cells(const float* values, size_t n, float low, float 
   }
 }
 
-// The lowest and the highest of finite values, by whole numbers of the same order.
+// Widens a range to that of finite values, by whole numbers of the same order.
 BEVEL_WIDE_LOOP void find_range(const float* values, size_t n, uint32_t& low, uint32_t& high) {
-  uint32_t lowest = sortable(values[0]), highest = lowest;
+  uint32_t lowest = low, highest = high;
   for (size_t i = 0; i < n; ++i) {
     const uint32_t value = sortable(values[i]);
     lowest = std::min(lowest, value);
@@ -40,9 +40,11 @@ void DirectionBins::code_values(const float* values, size_t n, int32_t* cells, s
   for (size_t i = 0; i < n; ++i) out[i * stride] = code_[static_cast<size_t>(cells[i])];
 }
 
-DirectionBins::DirectionBins(std::span<const float> sample, int max_bins) {
-  if (sample.empty()) return;
-  uint32_t low = 0, high = 0;
+DirectionBins::DirectionBins(std::span<const float> sample, int max_bins, size_t n_common,
+                             float common) {
+  const size_t n_rows = sample.size() + n_common;
+  if (n_rows == 0) return;
+  uint32_t low = sortable(n_common ? common : sample[0]), high = low;
   find_range(sample.data(), sample.size(), low, high);
   low_ = from_sortable(low);
   high_ = from_sortable(high);
@@ -54,7 +56,8 @@ DirectionBins::DirectionBins(std::span<const float> sample, int max_bins) {
   std::array<uint32_t, kCells> count{};
   std::vector<int32_t> cells(sample.size());
   find_cells(sample.data(), sample.size(), low_, scale_, cells.data());
-  for (const int32_t cell : cells) ++count[static_cast<size_t>(cell)];
+  for (const int32_t each : cells) ++count[static_cast<size_t>(each)];
+  if (n_common) count[static_cast<size_t>(cell(common))] += static_cast<uint32_t>(n_common);
   // A bin ends where it has its share of the remaining rows, in the middle of the empty cells
   // that follow.
   size_t taken = 0, in_bin = 0;
@@ -63,7 +66,7 @@ DirectionBins::DirectionBins(std::span<const float> sample, int max_bins) {
     code_[static_cast<size_t>(c)] = static_cast<uint8_t>(bin);
     if (count[static_cast<size_t>(c)] == 0) continue;
     const auto bins_left = static_cast<size_t>(max_bins - bin);
-    if (bins_left > 1 && in_bin > 0 && in_bin * bins_left >= sample.size() - taken) {
+    if (bins_left > 1 && in_bin > 0 && in_bin * bins_left >= n_rows - taken) {
       taken += in_bin;
       in_bin = 0;
       ++bin;

@@ -15,8 +15,10 @@ class DirectionBins {
   static constexpr int kCells = 2048;
 
   DirectionBins() = default;
-  // Makes bins from the values of some rows, which are finite.
-  DirectionBins(std::span<const float> sample, int max_bins);
+  // Makes bins from the values of some rows, which are finite, and of n_common rows more that all
+  // have one value.
+  DirectionBins(std::span<const float> sample, int max_bins, size_t n_common = 0,
+                float common = 0.0f);
 
   int n_bins() const { return n_bins_; }
   uint8_t code(float value) const { return code_[static_cast<size_t>(cell(value))]; }

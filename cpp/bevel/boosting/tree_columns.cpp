@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <type_traits>
 
 #include "bevel/projection/family.h"
 #include "bevel/projection/tree_axes.h"
@@ -44,17 +45,37 @@ void TreeColumns::draw(uint64_t tree, std::span<const uint32_t> rows, Team& team
   learn_constraints();
   code_directions(rows, team);
   groups_.clear();
-  const CodeGroups& features = features_.codes();
-  for (size_t g = 0; g < features.n_groups(); ++g) {
-    const auto first = active_.begin() + static_cast<ptrdiff_t>(features.first(g));
-    const auto last = first + static_cast<ptrdiff_t>(features.width(g));
-    if (std::find(first, last, 1) != last)  // else no tree cuts them
-      groups_.push_back({features.group(g), features.first(g), features.width(g)});
+  if (is_sparse()) {
+    add_groups(features_.sparse_codes(), 0);
+    add_groups(sparse_codes_, n_features_);
+  } else {
+    add_groups(features_.codes(), 0);
+    if (directions_.size() > 0) add_groups(codes_, n_features_);
   }
-  for (size_t g = 0; g < codes_.n_groups() && directions_.size() > 0; ++g)
-    groups_.push_back({codes_.group(g), n_features_ + codes_.first(g), codes_.width(g)});
   offsets_.assign(1, 0);
   for (size_t c = 0; c < size(); ++c) offsets_.push_back(offsets_.back() + n_codes(c));
+}
+
+// The groups of some columns, less those that no tree cuts. first: the first of these columns.
+template <class Codes>
+void TreeColumns::add_groups(const Codes& codes, size_t first) {
+  for (size_t g = 0; g < codes.n_groups(); ++g) {
+    const size_t begin = first + codes.first(g), width = codes.width(g);
+    bool cut = false;
+    for (size_t c = begin; c < begin + width; ++c) cut |= is_active(c);
+    if (!cut) continue;
+    if constexpr (std::is_same_v<Codes, SparseCodes>)
+      groups_.push_back({nullptr, begin, width, &codes.group(g)});
+    else
+      groups_.push_back({codes.group(g), begin, width});
+  }
+}
+
+double TreeColumns::codes_of_row() const {
+  if (!is_sparse()) return static_cast<double>(size());
+  size_t n = 0;
+  for (const ColumnGroup& group : groups_) n += group.sparse->n_entries();
+  return static_cast<double>(n) / static_cast<double>(data_.n_rows);
 }
 
 // Directions of a single feature are that feature.
@@ -147,6 +168,7 @@ Projection TreeColumns::projection(size_t direction, const std::vector<const flo
 void TreeColumns::code_directions(std::span<const uint32_t> rows, Team& team) {
   const size_t n = directions_.size();
   bins_.assign(n, {});
+  if (is_sparse()) return code_sparse_directions(rows, team);
   codes_.resize(data_.n_rows, n);
   if (n == 0) return;
   place_bins(rows, team);
@@ -207,6 +229,100 @@ void TreeColumns::code_block(size_t first, size_t last) {
       bins_[direction].code_values(values.data(), n_tile, cells.data(), kGroupColumns, codes);
     }
   }
+}
+
+// Directions on the rows in which any of their features has an exception, for one thread; in all
+// others they have one value.
+class TreeColumns::SparseDirections {
+ public:
+  SparseDirections(const TreeColumns& columns, const std::vector<uint8_t>& in_sample,
+                   size_t n_sample)
+      : columns_(columns),
+        in_sample_(in_sample),
+        n_sample_(n_sample),
+        place_(columns.data_.n_rows, kNone),
+        features_(columns.n_features_) {}
+
+  void code(size_t direction, DirectionBins& bins, CodedColumn& out) {
+    project(direction);
+    std::vector<float>& sample = sample_;
+    sample.clear();
+    for (size_t i = 0; i < rows_.size(); ++i)
+      if (in_sample_[rows_[i]]) sample.push_back(projected_[i]);
+    const float common = projected_[rows_.size()];
+    bins = DirectionBins(sample, columns_.direction_bins_, n_sample_ - sample.size(), common);
+    out.default_code = bins.code(common);
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      const uint8_t code = bins.code(projected_[i]);
+      if (code != out.default_code) out.entries.push_back({rows_[i], code});
+    }
+  }
+
+ private:
+  static constexpr uint32_t kNone = ~uint32_t{0};
+
+  // Projects the rows with exceptions, and after them a row without any.
+  void project(size_t direction) {
+    const Candidates& all = columns_.directions_;
+    const auto n = static_cast<size_t>(all.n_nonzeros(direction));
+    rows_.clear();
+    for (size_t k = 0; k < n; ++k)
+      for (const int32_t row : column(direction, k).rows)
+        if (uint32_t& place = place_[static_cast<size_t>(row)]; place == kNone) {
+          place = static_cast<uint32_t>(rows_.size());
+          rows_.push_back(static_cast<uint32_t>(row));
+        }
+    const size_t n_rows = rows_.size() + 1;
+    poll_cancellation(n_rows * n * 8);
+    values_.resize(n * n_rows);
+    for (size_t k = 0; k < n; ++k) {
+      const SparseColumn own = column(direction, k);
+      float* values = values_.data() + k * n_rows;
+      std::fill_n(values, n_rows, own.common);
+      for (size_t i = 0; i < own.rows.size(); ++i)
+        values[place_[static_cast<size_t>(own.rows[i])]] = own.values[i];
+      features_[static_cast<size_t>(all.indices(direction)[k])] = values;
+    }
+    for (const uint32_t row : rows_) place_[row] = kNone;
+    while (numbers_.size() < n_rows) numbers_.push_back(static_cast<uint32_t>(numbers_.size()));
+    projected_.resize(n_rows);
+    columns_.kernels_.project(columns_.projection(direction, features_, pointers_, fill_),
+                              numbers_.data(), n_rows, projected_.data());
+  }
+  SparseColumn column(size_t direction, size_t k) const {
+    return columns_.data_.sparse->column(
+        static_cast<size_t>(columns_.directions_.indices(direction)[k]));
+  }
+
+  const TreeColumns& columns_;
+  const std::vector<uint8_t>& in_sample_;
+  const size_t n_sample_;
+  std::vector<uint32_t> place_;  // by row of the data, in rows_
+  std::vector<uint32_t> rows_, numbers_;
+  std::vector<float> values_, projected_, sample_, fill_;
+  std::vector<const float*> features_, pointers_;
+};
+
+void TreeColumns::code_sparse_directions(std::span<const uint32_t> rows, Team& team) {
+  size_t n_values = 0;
+  for (const int32_t feature : directions_.index)
+    n_values += data_.sparse->column(static_cast<size_t>(feature)).rows.size();
+  sparse_codes_.resize(data_.n_rows, directions_.size(), n_values);
+  const size_t n_sample = std::min(rows.size(), kSampleRows);
+  std::vector<uint8_t> in_sample(data_.n_rows, 0);
+  for (size_t i = 0; i < n_sample; ++i) in_sample[rows[i * rows.size() / n_sample]] = 1;
+  team.run(sparse_codes_.n_groups(), true, [&](size_t g) {
+    SparseDirections some(*this, in_sample, n_sample);
+    const size_t first = sparse_codes_.first(g);
+    sparse_codes_.group(g).build(data_.n_rows, sparse_codes_.width(g), [&](size_t k, auto& out) {
+      const size_t direction = first + k;
+      if (direction < n_copied_)
+        features_.code_sparse(*data_.sparse, static_cast<size_t>(*directions_.indices(direction)),
+                              out);
+      else
+        some.code(direction, bins_[direction], out);
+    });
+  });
 }
 
 void TreeColumns::describe(size_t column, int bin, SplitRecord& out) const {

@@ -20,11 +20,12 @@
 
 namespace bevel {
 
-// Up to kGroupColumns columns whose codes are adjacent.
+// Columns whose codes are together: up to kGroupColumns that are dense, or some that are sparse.
 struct ColumnGroup {
-  const uint8_t* codes;  // code of row r at [r * kGroupColumns]
+  const uint8_t* codes;  // code of row r at [r * kGroupColumns]; null: sparse
   size_t first;          // column
   size_t width;
+  const SparseCodeGroup* sparse = nullptr;
 };
 
 class TreeColumns {
@@ -75,10 +76,28 @@ class TreeColumns {
   size_t histogram_size(const ColumnGroup& group) const {
     return offset(group, group.first + group.width);
   }
+  bool is_sparse() const { return data_.sparse != nullptr; }
+  // Of dense columns: the code of row r is at [r * kGroupColumns].
   const uint8_t* codes(size_t column) const {
     return is_feature(column) ? features_.codes().column(column)
                               : codes_.column(column - n_features_);
   }
+  uint8_t sparse_code(size_t column, size_t row) const {
+    return is_feature(column) ? features_.sparse_codes().code(column, row)
+                              : sparse_codes_.code(column - n_features_, row);
+  }
+  // Calls visit(i, code) with the code of the i-th row.
+  template <class Visit>
+  void visit_codes(size_t column, std::span<const uint32_t> rows, Visit visit) const {
+    if (is_sparse()) {
+      for (size_t i = 0; i < rows.size(); ++i) visit(i, sparse_code(column, rows[i]));
+    } else {
+      const uint8_t* own = codes(column);
+      for (size_t i = 0; i < rows.size(); ++i) visit(i, own[size_t{rows[i]} * kGroupColumns]);
+    }
+  }
+  // About the number of codes of a row that a histogram adds up.
+  double codes_of_row() const;
   // The direction of a column, and the threshold after a bin; for nominal columns the levels whose
   // codes go left.
   void describe(size_t column, int bin, SplitRecord& out) const;
@@ -91,12 +110,17 @@ class TreeColumns {
     const size_t direction = column - n_features_;
     return direction < n_copied_ ? *directions_.indices(direction) : -1;
   }
+  template <class Codes>
+  void add_groups(const Codes& codes, size_t first);
   void copy_few_features();
   void draw_directions(uint64_t tree, std::span<const uint32_t> rows);
   void learn_constraints();
   void code_directions(std::span<const uint32_t> rows, Team& team);
   void place_bins(std::span<const uint32_t> rows, Team& team);
   void code_block(size_t first, size_t last);
+  // The same bins and codes of directions of sparse columns.
+  class SparseDirections;
+  void code_sparse_directions(std::span<const uint32_t> rows, Team& team);
   // features: values of each feature for the rows to be projected.
   Projection projection(size_t direction, const std::vector<const float*>& features,
                         std::vector<const float*>& columns, std::vector<float>& fill) const;
@@ -120,6 +144,7 @@ class TreeColumns {
   std::vector<std::vector<int32_t>> groups_of_;  // by column; empty: no groups
   std::vector<DirectionBins> bins_;
   CodeGroups codes_;
+  SparseCodes sparse_codes_;  // instead of codes_
   std::vector<ColumnGroup> groups_;
   std::vector<size_t> offsets_;  // by column, and one more
 };

@@ -1,11 +1,13 @@
-// The training data in the core: one column-major float32 matrix, checked and never
-// written.
+// The training data in the core: one column-major float32 matrix, or sparse columns; checked and
+// never written.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <utility>
 #include <vector>
+
+#include "bevel/data/sparse_columns.h"
 
 namespace bevel {
 
@@ -26,7 +28,8 @@ struct DatasetView {
   size_t n_rows = 0;
   int32_t n_features = 0;           // the columns of level terms included, which come last
   const int32_t* levels = nullptr;  // per feature: 0 numeric, else the number of nominal levels
-  const float* medians = nullptr;   // per feature: replaces NaN where features are combined
+  const SparseColumns* sparse = nullptr;  // instead of values
+  const float* medians = nullptr;         // per feature: replaces NaN where features are combined
 
   std::vector<LevelTerm> level_terms;  // what the last columns are
   std::vector<int32_t> idle;           // numeric features that no direction uses

@@ -224,11 +224,22 @@ void Scaler::transform(const StridedTable<Number>& source, size_t first_feature,
   }
 }
 
+template <class Number>
+void Scaler::transform_columns(const Number* source, const int64_t* offset, float* target) const {
+  const PlainArithmetic arithmetic;
+  for (size_t f = 0; f < n_features_; ++f) {
+    const auto n = static_cast<size_t>(offset[f + 1] - offset[f]);
+    poll_cancellation(n * 64);
+    apply_column(f, source + offset[f], 1, n, target + offset[f]);
+  }
+}
+
 #define BEVEL_NUMBER(Number)                                                                    \
   template void Scaler::apply_column(size_t, const Number*, ptrdiff_t, size_t, float*) const;   \
   template void Scaler::scale_row(size_t, size_t, const Number*, ptrdiff_t, float*) const;      \
   template void Scaler::transform(const StridedTable<Number>&, size_t, int, const ScaledTable&) \
-      const;
+      const;                                                                                    \
+  template void Scaler::transform_columns(const Number*, const int64_t*, float*) const;
 BEVEL_NUMBER(float)
 BEVEL_NUMBER(double)
 #undef BEVEL_NUMBER

@@ -63,6 +63,9 @@ class Scaler {
   template <class Number>
   void transform(const StridedTable<Number>& source, size_t first_feature, int n_threads,
                  const ScaledTable& target) const;
+  // Numbers of all features one after the other; those of feature f begin at offset[f].
+  template <class Number>
+  void transform_columns(const Number* source, const int64_t* offset, float* target) const;
 
  private:
   enum class Kind { identity, linear, quantile, rank };

@@ -176,7 +176,7 @@ class Trainer {
       for (size_t f = 0; f < samplers_.size(); ++f) samplers_[f]->prepare(space->samplers[f]);
       workspaces_.push_back(std::move(space));
     }
-    if (workspaces_[0]->criterion->traits().sums_pairs &&
+    if (workspaces_[0]->criterion->traits().sums_pairs && !data_.sparse &&
         worth_coding(options_, data_, trees_.size()))
       codes_.emplace(data_, n_threads);
     ThreadPool pool(
@@ -339,6 +339,7 @@ class Trainer {
   // Chooses the columns of trees without axes, which are common to all.
   void choose_columns() {
     columns_.assign(static_cast<size_t>(data_.n_features), nullptr);
+    if (data_.sparse) return;
     bool reads_numeric = false, reads_nominal = false;
     for (const auto& family : options_.families) {
       if (family->per_tree()) continue;

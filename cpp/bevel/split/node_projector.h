@@ -26,7 +26,10 @@ class NodeProjector {
     node_ = &node;
     candidates_ = &candidates;
     if (values_.size() < node.n + kSpare) values_.resize(node.n + kSpare);
-    find_span();
+    if (data_.sparse)
+      gather_.begin_node(*data_.sparse, {node.rows, node.n});
+    else
+      find_span();
   }
 
   // Values of a candidate, valid until the next call; or in `out`, which has room for kSpare more.
@@ -34,6 +37,7 @@ class NodeProjector {
   const float* project(size_t candidate, float* out) {
     poll_if_large();
     poll_at_some(candidate);
+    if (data_.sparse) return project_sparse(candidate, *node_, *candidates_, gather_, out);
     const Projection projection = direction(candidate, *node_, *candidates_);
     if (span_ > 0)
       kernels_.project_span(projection, node_->rows[0], span_, member_.data(), out);
@@ -44,6 +48,10 @@ class NodeProjector {
   // Values on the rows of any node.
   const float* project(size_t candidate, const NodeView& node, const Candidates& candidates,
                        float* out) {
+    if (data_.sparse) {
+      other_gather_.begin_node(*data_.sparse, {node.rows, node.n});
+      return project_sparse(candidate, node, candidates, other_gather_, out);
+    }
     kernels_.project(direction(candidate, node, candidates), node.rows, node.n, out);
     return out;
   }
@@ -101,6 +109,22 @@ class NodeProjector {
     span_ = span;
   }
 
+  // The columns of the candidate are gathered for the rows of the node, which are then all rows.
+  const float* project_sparse(size_t candidate, const NodeView& node, const Candidates& candidates,
+                              SparseGather& gather, float* out) {
+    Projection projection = direction(candidate, node, candidates);
+    const auto nnz = static_cast<size_t>(projection.n_nonzeros);
+    if (gathered_.size() < nnz * node.n) gathered_.resize(nnz * node.n);
+    for (size_t k = 0; k < nnz; ++k) {
+      float* values = gathered_.data() + k * node.n;
+      gather.read(static_cast<size_t>(candidates.indices(candidate)[k]), values);
+      columns_[k] = values;
+    }
+    while (numbers_.size() < node.n) numbers_.push_back(static_cast<uint32_t>(numbers_.size()));
+    kernels_.project(projection, numbers_.data(), node.n, out);
+    return out;
+  }
+
   // Valid until the next call.
   Projection direction(size_t candidate, const NodeView& node, const Candidates& candidates) {
     const int nnz = candidates.n_nonzeros(candidate);
@@ -140,6 +164,9 @@ class NodeProjector {
   size_t span_ = 0;  // rows from the node's first to its last; 0: gathered from the list
   std::vector<uint8_t> member_;
 
+  SparseGather gather_, other_gather_;
+  std::vector<float> gathered_;
+  std::vector<uint32_t> numbers_;
   std::vector<float> values_;
   std::vector<uint16_t> sums_;
   std::vector<const float*> columns_;

@@ -25,6 +25,14 @@ BEVEL_WIDE_LOOP int32_t largest_bits(const float* values, size_t n) {
 
 double largest_in_columns(const DatasetView& data) {
   double largest = 0.0;
+  if (data.sparse) {
+    const SparseColumns& columns = *data.sparse;
+    largest = largest_size_of(columns.values, columns.n_exceptions());
+    for (size_t f = 0; f < columns.n_features; ++f)
+      if (columns.column(f).rows.size() < columns.n_rows)
+        largest = std::max<double>(largest, largest_size_of(columns.common + f, 1));
+    return largest;
+  }
   for (int32_t f : data.numbers())
     largest = std::max<double>(largest, largest_size_of(data.column(f), data.n_rows));
   return largest;

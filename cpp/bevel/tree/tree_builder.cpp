@@ -485,7 +485,7 @@ void TreeBuilder::close_groups(const NodeItem& item, const SplitRecord& split, N
 // Copies the rows of a subtree together once they fit a cache, if it will read them often enough.
 void TreeBuilder::compact(NodeItem& item, Workspace& w) {
   const size_t n = item.end - item.start;
-  if (item.dense || item.level >= kBlockLevels || n < kMinBlockRows) return;
+  if (item.dense || item.level >= kBlockLevels || n < kMinBlockRows || data_.sparse) return;
   const size_t n_columns = tree_->used.size();
   const size_t bytes = n * n_columns * sizeof(float);
   // Partitioning all columns pays when most of them are read at every node anyway.

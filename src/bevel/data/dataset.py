@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -14,6 +14,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import (
+    MAX_READ,
     MAX_STORED,
     Encoding,
     Levels,
@@ -44,11 +45,19 @@ from bevel.data.scaling import (
     merge_scalers,
     safe_span,
 )
-from bevel.data.tables import ArrayTable, Table, is_missing
+from bevel.data.sparse_columns import SparseColumns, exceptions_of, read_sparse
+from bevel.data.tables import ArrayTable, SparseTable, Table, is_missing
 from bevel.data.text_columns import find_texts, warn_of_texts
 from bevel.errors import PrecisionWarning, join_names, shorten
 
-__all__ = ["Dataset", "encode_dataset", "has_no_times", "learn_dataset", "view_dataset"]
+__all__ = [
+    "Dataset",
+    "encode_dataset",
+    "encode_like",
+    "has_no_times",
+    "learn_dataset",
+    "view_dataset",
+]
 
 # Rows examined to find columns that float32 cannot resolve, and the share of values they may lose.
 PRECISION_ROWS = 1000
@@ -67,7 +76,7 @@ class Dataset:
 
     Attributes
     ----------
-    X : ndarray of float32, shape (n, p)
+    columns : ndarray of float32, shape (n, p), or SparseColumns
         Training rows, read-only, in Fortran order, or in the user's order (`view_dataset`).
     has_nan : ndarray of uint8, shape (p,)
         1 for numeric columns with missing values.
@@ -76,14 +85,14 @@ class Dataset:
     scratch : callable or None, default=None
         Allocates bytes on disk for values that a fit derives from all rows; None: memory.
     scaler : Scaler or None, default=None
-        Scales `X` while it is read; None if `X` is scaled already.
+        Scales `columns` while they are read; None if they are scaled already.
     level_terms : ndarray of int32, shape (n_terms, 2)
         Nominal columns and those of their levels that directions may combine, ascending.
     idle : tuple of int
         Numeric columns that no split uses.
     """
 
-    X: Float32s
+    columns: Float32s | SparseColumns
     has_nan: npt.NDArray[np.uint8]
     encoding: Encoding
     scratch: Callable[[int], npt.NDArray[np.uint8]] | None = None
@@ -108,6 +117,8 @@ class Dataset:
         if self.idle:
             columns["is_idle"] = np.zeros_like(self.has_nan)
             columns["is_idle"][list(self.idle)] = 1
+        if self.sparse is not None:
+            return {"X": None, "sparse": self.sparse.native, **columns}
         if not len(terms):
             return {"X": self.X, **columns}
         (n, p), n_terms = self.X.shape, len(terms)
@@ -119,12 +130,36 @@ class Dataset:
             columns[name] = np.concatenate((array, np.zeros(n_terms, array.dtype)))
         return {"X": X, **columns, "level_terms": terms}
 
-    def rows(self, kept: npt.NDArray[np.bool_]) -> Float32s:
-        """Some rows as the trees read them, in C order."""
-        some = np.ascontiguousarray(self.X[kept])
-        scaled = np.empty_like(some)
-        (self.scaler or _core.Scaler.identity(some.shape[1])).transform(some, 0, 1, scaled)
-        return scaled
+    @property
+    def X(self) -> Float32s:
+        """Dense training rows."""
+        assert not isinstance(self.columns, SparseColumns)
+        return self.columns
+
+    @property
+    def sparse(self) -> SparseColumns | None:
+        """Training rows that are kept sparse, if they are."""
+        return self.columns if isinstance(self.columns, SparseColumns) else None
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Number of rows and columns."""
+        n_rows, n_features = self.columns.shape
+        return n_rows, n_features
+
+    def blocks(self, kept: npt.NDArray[np.bool_] | None = None) -> Iterator[Float32s]:
+        """All rows, or some, as the trees read them, in C order.
+
+        Rows of sparse columns come in blocks, each of which is made dense; other rows in one.
+        """
+        if self.sparse is not None:
+            yield from self.sparse.blocks(kept)
+            return
+        some = np.ascontiguousarray(self.X if kept is None else self.X[kept])
+        if self.scaler is not None:
+            read, some = some, np.empty_like(some)
+            self.scaler.transform(read, 0, 1, some)
+        yield some
 
 
 def learn_dataset(
@@ -135,6 +170,7 @@ def learn_dataset(
     weights: Floats | None = None,
     level_target: LevelTarget | None = None,
     combines_levels: bool = False,
+    keeps_sparse: bool = False,
 ) -> Dataset:
     """Read a training table and learn how new rows must be read.
 
@@ -155,8 +191,12 @@ def learn_dataset(
         is read as such means.
     combines_levels : bool, default=False
         Whether directions may combine levels of nominal columns.
+    keeps_sparse : bool, default=False
+        Whether a sparse table is read as `SparseColumns`.
     """
     counted = None if weights is None or weights.all() else weights > 0.0
+    if keeps_sparse and isinstance(table, SparseTable):
+        return _learn_sparse(table, categorical_features, scale, n_threads, counted)
     chosen = choose_nominal(categorical_features, table)
     texts = find_texts(table, chosen, chosen=not isinstance(categorical_features, str))
     labels = {f: table.labels(f) for f in sorted({*chosen, *texts})}
@@ -231,6 +271,34 @@ def has_no_times(table: Table, feature: int) -> bool:
     return bool(np.all(np.isnan(days) | (days == np.floor(days))))
 
 
+def _learn_sparse(
+    table: SparseTable,
+    categorical_features: Any,
+    scale: str | None,
+    n_threads: int,
+    counted: npt.NDArray[np.bool_] | None,
+) -> Dataset:
+    """`learn_dataset` of a sparse table, in memory in proportion to its stored entries."""
+    for feature in choose_nominal(categorical_features, table):
+        table.labels(feature)  # raises
+    warn_of_index(table)
+    levels = np.zeros(table.n_features, dtype=np.int32)
+    scaler: Scaler = IdentityScaler()
+    if scale is not None:
+        scaler = _learn_numeric(table, levels, scale, None, n_threads, counted)
+    else:
+        check_sparse(table, MAX_STORED, unscaled=True)
+        # Around zeros float32 is precise enough: only columns of hardly any are looked at.
+        many = 2 * np.diff(table.columns.indptr) > table.n_rows
+        _warn_of_collapse(table, np.where(many, levels, -1), None)
+    X = read_sparse(table, scaler.native(table.n_features))
+    medians, has_nan = X.native.summarise(n_threads)
+    if counted is not None:
+        medians, _ = X.take(counted).native.summarise(n_threads)
+    encoding = Encoding(scaler, {}, frozen(levels), frozen(medians))
+    return Dataset(X, frozen(has_nan), encoding)
+
+
 def _with_means(
     table: Table, nominal: Mapping[int, Levels], target: LevelTarget, weights: Floats | None
 ) -> tuple[Table, dict[int, LevelMeans]]:
@@ -285,7 +353,11 @@ def view_dataset(
 
 
 def encode_dataset(
-    table: Table, encoding: Encoding, n_threads: int = 1, combines_levels: bool = False
+    table: Table,
+    encoding: Encoding,
+    n_threads: int = 1,
+    combines_levels: bool = False,
+    keeps_sparse: bool = False,
 ) -> Dataset:
     """Read further training rows, of a warm start, as the first ones were read.
 
@@ -301,12 +373,44 @@ def encode_dataset(
         Threads that scale columns and look for missing values.
     combines_levels : bool, default=False
         Whether directions may combine levels of nominal columns.
+    keeps_sparse : bool, default=False
+        Whether a sparse table is read as `SparseColumns`.
     """
+    if keeps_sparse and isinstance(table, SparseTable):
+        sparse = encode_sparse(table, encoding)
+        return Dataset(sparse, frozen(sparse.native.summarise(n_threads)[1]), encoding)
     X = encode(table, encoding, "F", n_threads, training=True)
     _check_seen(table, encoding, X)
     _, has_nan = _core.summarise_columns(X, encoding.levels, n_threads)
     terms = _level_terms(X, encoding.levels, None) if combines_levels else NO_TERMS
     return Dataset(X, frozen(has_nan), encoding, level_terms=terms)
+
+
+def encode_like(dataset: Dataset, table: Table, n_threads: int) -> Float32s | SparseColumns:
+    """Further rows, stored and read as those of a dataset."""
+    known = dataset.sparse
+    if known is None:
+        return encode(table, dataset.encoding, "F", n_threads)
+    if isinstance(table, SparseTable):
+        rows = encode_sparse(table, dataset.encoding)
+        if np.array_equal(rows.common, known.common, equal_nan=True):
+            return rows
+    return exceptions_of(encode(table, dataset.encoding, "F", n_threads), known.common)
+
+
+def encode_sparse(table: SparseTable, encoding: Encoding) -> SparseColumns:
+    """Rows of a sparse table as the training rows were read."""
+    unscaled = isinstance(encoding.scaler, IdentityScaler)
+    check_sparse(table, MAX_STORED if unscaled else MAX_READ, unscaled)
+    return read_sparse(table, encoding.native_scaler)
+
+
+def check_sparse(table: SparseTable, limit: float, unscaled: bool) -> None:
+    """Raise on infinities and numbers too large, as `read_tile` does."""
+    stored = table.columns.data
+    if len(stored) and not is_within(stored, limit):
+        for features, _ in column_tiles(np.zeros(table.n_features, np.int32), table.n_rows):
+            read_tile(table, slice(0, table.n_rows), features, unscaled)
 
 
 def _check_seen(table: Table, encoding: Encoding, X: Float32s) -> None:
@@ -369,8 +473,11 @@ def _learn_numeric(
     return merge_scalers(parts)
 
 
-def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Float32s) -> None:
-    """Warn of columns, such as those of large offset, that a scale would store more precisely."""
+def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Float32s | None) -> None:
+    """Warn of columns, such as those of large offset, that a scale would store more precisely.
+
+    X: the numbers as they are stored; None: those of the table in float32.
+    """
     rows = slice(0, table.n_rows, max(1, table.n_rows // PRECISION_ROWS))
     collapsed = []
     for features, numeric in column_tiles(levels, PRECISION_ROWS):
@@ -381,7 +488,8 @@ def _warn_of_collapse(table: Table, levels: npt.NDArray[np.int32], X: Float32s) 
         # In [1, 2] float32 resolves 1e-7 of the column's spread, and no finer near its minimum.
         low, high = extremes(wide)
         unit = 1.0 + (wide - low) / safe_span(low, high)
-        kept = _n_distinct(X[rows, features]) / _n_distinct(unit.astype(np.float32))
+        stored = wide.astype(np.float32) if X is None else X[rows, features]
+        kept = _n_distinct(stored) / _n_distinct(unit.astype(np.float32))
         collapsed += [features.start + int(f) for f in np.flatnonzero(kept < 1.0 - PRECISION_LOSS)]
     if collapsed:
         names = join_names([table.describe(feature) for feature in collapsed])

@@ -263,13 +263,16 @@ def is_within(tile: AnyFloats, limit: float) -> bool:
 
 
 def numeric_tiles(
-    table: Table, levels: npt.NDArray[np.int32], order: Literal["C", "F"]
+    table: Table, levels: npt.NDArray[np.int32], order: Literal["C", "F"], some: slice
 ) -> Iterator[tuple[slice, slice]]:
-    """Tiles (rows, features) of the numeric columns, along the result's memory if possible."""
+    """Tiles (rows, features) of the numeric columns, along the result's memory if possible.
+
+    some: the rows.
+    """
     by_rows = order == "C" and table.by_rows
     height = max(1, TILE_SIZE // table.n_features) if by_rows else table.n_rows
-    for start in range(0, table.n_rows, height):
-        rows = slice(start, min(start + height, table.n_rows))
+    for start in range(some.start, some.stop, height):
+        rows = slice(start, min(start + height, some.stop))
         for features, numeric in column_tiles(levels, rows.stop - rows.start):
             if numeric:
                 yield rows, features
@@ -293,8 +296,8 @@ def is_stored(table: Table, levels: npt.NDArray[np.int32], order: Literal["C", "
     return bool(flags.aligned and (flags.c_contiguous if order == "C" else flags.f_contiguous))
 
 
-def allocate(table: Table, order: Literal["C", "F"]) -> Float32s:
-    shape = (table.n_rows, table.n_features)
+def allocate(table: Table, order: Literal["C", "F"], n_rows: int | None = None) -> Float32s:
+    shape = (table.n_rows if n_rows is None else n_rows, table.n_features)
     size = shape[0] * shape[1] * 4
     try:
         if size > _physical_memory():
@@ -303,8 +306,9 @@ def allocate(table: Table, order: Literal["C", "F"]) -> Float32s:
     except MemoryError:
         raise MemoryError(
             f"X must fit in memory as a dense float32 table; got {shape[0]} x {shape[1]}, which "
-            f"needs {size / 2**30:.1f} GiB. Use fewer rows, or select or reduce columns; sparse "
-            "input is made dense."
+            f"needs {size / 2**30:.1f} GiB. Use fewer rows, or select or reduce columns. A sparse "
+            'table is not made dense by forests and boosting with projection="axis", "sparse", '
+            '"combination" or "auto".'
         ) from None
 
 
@@ -488,6 +492,7 @@ def encode(
     order: Literal["C", "F"] = "C",
     n_threads: int = 1,
     training: bool = False,
+    rows: slice | None = None,
 ) -> Float32s:
     """Read rows as the training rows were read.
 
@@ -504,19 +509,23 @@ def encode(
     training : bool, default=False
         Whether these are all training rows in their order, which must not see their own targets in
         the means of levels.
+    rows : slice or None, default=None
+        The rows to read, from a start to a stop; None reads all.
     """
     _check_dates(table, encoding)
     table = encoding.numbered(table, training)
     unscaled = isinstance(encoding.scaler, IdentityScaler)
-    ready = unscaled and is_stored(table, encoding.levels, order)
-    X = table.native if ready else allocate(table, order)
-    for rows, features in numeric_tiles(table, encoding.levels, order):
-        tile = read_tile(table, rows, features, unscaled)
+    ready = unscaled and is_stored(table, encoding.levels, order) and rows is None
+    some = rows or slice(0, table.n_rows)
+    X = table.native if ready else allocate(table, order, some.stop - some.start)
+    for tile_rows, features in numeric_tiles(table, encoding.levels, order, some):
+        tile = read_tile(table, tile_rows, features, unscaled)
         if not ready:
-            scale_tile(encoding.native_scaler, tile, features.start, n_threads, X[rows, features])
+            place = slice(tile_rows.start - some.start, tile_rows.stop - some.start)
+            scale_tile(encoding.native_scaler, tile, features.start, n_threads, X[place, features])
     for feature in np.flatnonzero(encoding.levels).tolist():
         column = encoding.nominal[feature]
-        X[:, feature] = column.encode(table.labels(feature), table.describe(feature))
+        X[:, feature] = column.encode(table.labels(feature)[some], table.describe(feature))
     return frozen(X)
 
 

@@ -2,8 +2,8 @@
 
 A table gives tiles of numbers and columns of labels; it does not decide which columns are nominal,
 nor scale anything. Frames of pandas, polars and pyarrow are read through narwhals, so none of these
-is imported here. SciPy sparse matrices are supported as input but not as storage: a forest is grown
-on a dense float32 table, which is filled tile by tile from the sparse one.
+is imported here. SciPy sparse matrices, and pandas frames all of whose columns are sparse, are one
+kind of table: columns with a common value and exceptions.
 """
 
 from __future__ import annotations
@@ -34,10 +34,12 @@ __all__ = [
     "MEANING",
     "Columns",
     "FrameLayout",
+    "SparseTable",
     "Table",
     "align",
     "are_dates",
     "array_as_days",
+    "as_floats",
     "fill_masked",
     "index_columns",
     "is_missing",
@@ -453,7 +455,7 @@ def read_table(X: Any) -> Table:
         return ColumnsTable(X)
     frame = _as_frame(X)
     if frame is not None:
-        return FrameTable(X, frame)
+        return _sparse_frame(X) or FrameTable(X, frame)
     if hasattr(X, "collect") and hasattr(X, "lazy"):
         raise TypeError(
             f"X must be an array or an eager data frame; got a lazy {type(X).__name__}, which has "
@@ -543,7 +545,7 @@ class ArrayTable(MatrixTable):
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         tile = self.native[rows, features]
         if tile.dtype.kind in "fiub":
-            return _as_float(tile)
+            return as_floats(tile)
         if tile.dtype.kind == "M":
             return array_as_days(tile)
         columns = zip(range(features.start, features.stop), tile.T, strict=True)
@@ -556,26 +558,84 @@ class ArrayTable(MatrixTable):
 
 @dataclass(frozen=True, eq=False)
 class SparseTable(MatrixTable):
-    """A SciPy sparse matrix or array; its implicit entries are zeros."""
+    """A SciPy sparse matrix or array, or a pandas frame all of whose columns are sparse.
+
+    Attributes
+    ----------
+    frame : tuple or None, default=None
+        Of a frame: its numbers as a sparse matrix, in which the entries that equal the fill value
+        of their column are implicit, the fill values, and the names of the columns.
+    """
+
+    frame: tuple[Any, Floats, tuple[str, ...]] | None = None
+
+    def describe(self, feature: int) -> str:
+        return str(feature) if self.frame is None else repr(self.frame[2][feature])
+
+    @cached_property
+    def common(self) -> Floats:
+        """What the implicit entries of each column are."""
+        return np.zeros(self.n_features) if self.frame is None else self.frame[1]
+
+    @property
+    def share_stored(self) -> float:
+        """Share of the entries that are stored."""
+        return float(self._matrix.nnz / (self.n_rows * self.n_features))
+
+    @property
+    def _matrix(self) -> Any:
+        return self.native if self.frame is None else self.frame[0]
 
     def numbers(self, rows: slice, features: slice) -> AnyFloats:
         whole = rows == slice(0, self.n_rows)
-        tile = self._columns[:, features] if whole else self._rows[rows, features]
-        return _as_float(tile.toarray(order="F"))
+        tile = self.columns[:, features] if whole else self._rows[rows, features]
+        if not self.common[features].any():
+            return as_floats(tile.toarray(order="F"))
+        dense = np.empty(tile.shape, tile.dtype, order="F")
+        dense[:] = self.common[features]
+        stored = tile.tocoo()
+        dense[stored.row, stored.col] = stored.data
+        return as_floats(dense)
 
     @cached_property
-    def _columns(self) -> Any:
-        return self.native.tocsc()
+    def columns(self) -> Any:
+        """The numbers by column, each row of a column at most once and in ascending order."""
+        matrix = self._matrix.tocsc()
+        if not matrix.has_canonical_format:
+            matrix = matrix.copy()
+            matrix.sum_duplicates()
+        return matrix
+
+    def forget_columns(self) -> None:
+        """Free the memory of `columns`, which are made again on demand."""
+        vars(self).pop("columns", None)
 
     @cached_property
     def _rows(self) -> Any:
-        return self.native.tocsr()
+        return self._matrix.tocsr()
 
     def labels(self, feature: int) -> npt.NDArray[Any]:
         raise TypeError(
-            f"categorical_features must name columns of a dense table; got column {feature} of a "
-            "sparse matrix. Pass categorical_features=None, or X.toarray()."
+            f"categorical_features must name columns of a dense table; got column "
+            f"{self.describe(feature)} of a sparse one. Pass categorical_features=None, or a dense "
+            "table: X.toarray() of a matrix, X.sparse.to_dense() of a frame."
         )
+
+
+def _sparse_frame(X: Any) -> SparseTable | None:
+    """A pandas frame of sparse columns of numbers; None for any other frame."""
+    n_rows, n_features = X.shape
+    if getattr(X, "sparse", None) is None or not n_rows or not n_features:
+        return None  # pandas has the attribute only where all columns are sparse
+    columns = [X.iloc[:, feature].array for feature in range(n_features)]
+    if not all(column.dtype.subtype.kind in "fiub" for column in columns):
+        return None
+    rows = [column.sp_index.indices for column in columns]
+    offset = np.concatenate(([0], np.cumsum([len(each) for each in rows])))
+    values = np.concatenate([column.sp_values for column in columns])
+    matrix = sp.csc_array((values, np.concatenate(rows), offset), shape=(n_rows, n_features))
+    common = np.array([column.fill_value for column in columns], dtype=np.float64)
+    return SparseTable(X, (matrix, common, tuple(str(name) for name in X.columns)))
 
 
 class FrameTable:
@@ -704,7 +764,7 @@ def select_rows(table: Table, rows: npt.NDArray[np.integer[Any]]) -> Table:
 def as_numbers(values: npt.NDArray[Any], name: str) -> AnyFloats:
     """Read a column as floats; text is refused even where it spells a number."""
     if values.dtype.kind in "fiub":
-        return _as_float(values)
+        return as_floats(values)
     if values.dtype.kind == "M":
         return array_as_days(values)
     objects = values.tolist() if values.dtype.kind != "O" else list(values)
@@ -735,7 +795,8 @@ def _beyond_floats(values: list[Any], name: str) -> ValueError:
     )
 
 
-def _as_float(values: npt.NDArray[Any]) -> AnyFloats:
+def as_floats(values: npt.NDArray[Any]) -> AnyFloats:
+    """Numbers as float32 where nothing is lost, else as float64."""
     exact = np.can_cast(values.dtype, np.float32)
     return values.astype(np.float32 if exact else np.float64, copy=False)
 

@@ -9,7 +9,7 @@ import inspect
 import os
 import traceback
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import wraps
 from importlib.metadata import metadata
@@ -25,7 +25,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from bevel._types import AnyFloats
 from bevel.data.encoding import encode
-from bevel.data.tables import Columns, Table, read_table
+from bevel.data.tables import Columns, SparseTable, Table, read_table
 from bevel.errors import join_names, shorten
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
@@ -37,6 +37,7 @@ from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
+from bevel.forest.row_blocks import row_blocks
 from bevel.forest.task import Task
 from bevel.parameters.other_names import answers, remedy_of_fit
 from bevel.parameters.parameter import Parameter
@@ -54,7 +55,9 @@ __all__ = [
     "TreeEstimator",
     "copy_with",
     "encode_rows",
+    "encoded_blocks",
     "explained",
+    "in_blocks",
     "keep_trees",
     "published_at",
     "refuse_arrays",
@@ -97,6 +100,7 @@ class DocumentationLink:
 # Parameters by name: those of a projection through the estimator, and hints for unknown ones.
 
 Estimator = TypeVar("Estimator", bound="TableEstimator")
+Scalar = TypeVar("Scalar", bound=np.generic)
 NESTED = "projection__"
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
 
@@ -275,6 +279,28 @@ def encode_rows(estimator: Any, X: Any, training: bool = False) -> npt.NDArray[n
     rows = encode(table, encoding, n_threads=n_threads, training=training)
     encoding.remember(X, getattr(estimator, "feature_names_in_", None))
     return rows
+
+
+def encoded_blocks(estimator: Any, X: Any) -> Iterator[npt.NDArray[np.float32]]:
+    """Encode rows for prediction: all rows of a dense table at once, those of a sparse one in
+    blocks, of which one is in memory at a time.
+    """
+    check_is_fitted(estimator)
+    table = estimator._read(X, "no_validation", reset=False)
+    encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
+    if not isinstance(table, SparseTable):
+        yield encode(table, encoding, n_threads=n_threads)
+        return
+    for rows in row_blocks(table.n_rows, table.n_features):
+        yield encode(table, encoding, n_threads=n_threads, rows=rows)
+
+
+def in_blocks(
+    predict: Callable[[npt.NDArray[np.float32]], npt.NDArray[Scalar]], estimator: Any, X: Any
+) -> npt.NDArray[Scalar]:
+    """Predictions of encoded rows, block by block; see `encoded_blocks`."""
+    parts = [predict(rows) for rows in encoded_blocks(estimator, X)]
+    return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
 
 def explained(error: MemoryError, caller: str, estimator: Any, X: Any) -> MemoryError:
@@ -467,8 +493,9 @@ class TreeEstimator(TableEstimator):
         ndarray of int32, shape (n_rows, n_estimators)
             Nodes, counted from the root of their tree.
         """
-        rows = encode_rows(self, X)
-        return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
+        check_is_fitted(self)
+        leaves, n_threads = self._fitted.predictor.leaves, count_threads(self.n_jobs)
+        return in_blocks(lambda rows: leaves(rows, n_threads), self, X)
 
     def decision_path(self, X: Any) -> tuple[sp.csr_matrix, npt.NDArray[np.int64]]:
         """Nodes that each row passes.
@@ -485,8 +512,10 @@ class TreeEstimator(TableEstimator):
         n_nodes_ptr : ndarray of shape (n_estimators + 1,)
             Tree t owns columns n_nodes_ptr[t] to n_nodes_ptr[t + 1].
         """
-        rows = encode_rows(self, X)
-        return self._fitted.predictor.paths(rows, count_threads(self.n_jobs))
+        check_is_fitted(self)
+        paths, n_threads = self._fitted.predictor.paths, count_threads(self.n_jobs)
+        parts = [paths(rows, n_threads) for rows in encoded_blocks(self, X)]
+        return sp.vstack([indicator for indicator, _ in parts], format="csr"), parts[0][1]
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write the fitted estimator to a file for `bevel.load`, whole or not at all.
@@ -626,9 +655,9 @@ class TreeEstimator(TableEstimator):
                 return predict(plain, n_threads, *arguments, fitted.encoding.reading)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
-        rows = encode_rows(self, X)
-        predict = getattr(self._fitted.predictor, method)
-        return predict(rows, count_threads(self.n_jobs), *arguments)
+        check_is_fitted(self)
+        predict, n_threads = getattr(self._fitted.predictor, method), count_threads(self.n_jobs)
+        return in_blocks(lambda rows: predict(rows, n_threads, *arguments), self, X)
 
     def _plain(self, X: Any) -> AnyFloats | None:
         """Rows as an array whose columns need no check; None if there is more to do."""

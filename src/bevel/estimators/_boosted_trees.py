@@ -11,9 +11,10 @@ import numpy.typing as npt
 from sklearn.model_selection import train_test_split
 from sklearn.utils import _safe_indexing
 
-from bevel._types import Floats
+from bevel._types import Float32s, Floats
 from bevel.data.dataset import Dataset
 from bevel.data.row_groups import RowGroups
+from bevel.data.sparse_columns import SparseColumns
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
@@ -164,7 +165,7 @@ def validation_rows(
 def append_rows(
     dataset: Dataset,
     target: BoostingTarget,
-    rows: npt.NDArray[np.float32],
+    rows: Float32s | SparseColumns,
     validation: BoostingTarget,
 ) -> tuple[Dataset, BoostingTarget]:
     """Dataset and target with validation rows appended to the training rows.
@@ -175,16 +176,22 @@ def append_rows(
         Training rows.
     target : BoostingTarget
         Targets of the training rows.
-    rows : ndarray of float32
-        Validation rows, encoded as the training rows are.
+    rows : ndarray of float32 or SparseColumns
+        Validation rows, encoded and stored as the training rows are.
     validation : BoostingTarget
         Targets of the validation rows.
     """
-    n_before, n = len(dataset.X), len(dataset.X) + len(rows)
-    X = np.empty((n, rows.shape[1]), dtype=np.float32, order="F")
-    X[:n_before], X[n_before:] = dataset.X, rows
-    numeric = dataset.encoding.levels == 0
-    has_nan = (dataset.has_nan != 0) | (np.isnan(rows).any(axis=0) & numeric)
+    n_before, n = dataset.shape[0], dataset.shape[0] + len(rows)
+    X: Float32s | SparseColumns
+    if isinstance(rows, SparseColumns):
+        assert dataset.sparse is not None
+        X = dataset.sparse.append(rows)
+        has_nan = X.native.summarise(1)[1]
+    else:
+        X = np.empty((n, rows.shape[1]), dtype=np.float32, order="F")
+        X[:n_before], X[n_before:] = dataset.X, rows
+        numeric = dataset.encoding.levels == 0
+        has_nan = (dataset.has_nan != 0) | (np.isnan(rows).any(axis=0) & numeric)
     joined = BoostingTarget(
         np.concatenate([target.values, validation.values]),
         _join_weights(target, validation),

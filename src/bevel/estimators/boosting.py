@@ -13,10 +13,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
-from bevel.data.dataset import Dataset, encode_dataset, learn_dataset, view_dataset
-from bevel.data.encoding import encode
+from bevel.data.dataset import (
+    Dataset,
+    encode_dataset,
+    encode_like,
+    learn_dataset,
+    view_dataset,
+)
 from bevel.data.leaks import warn_of_leaks
 from bevel.data.row_groups import RowOrder, read_row_order
 from bevel.data.row_weights import read_weights
@@ -27,8 +33,9 @@ from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     FEW_ROWS,
     TreeEstimator,
-    encode_rows,
+    encoded_blocks,
     explained,
+    in_blocks,
     refuse_arrays,
     set_attributes,
     whole_or_not_at_all,
@@ -102,7 +109,13 @@ from bevel.training.boosting import (
     read_scorer,
     resolve_directions,
 )
-from bevel.training.options import DescribedColumns, FeatureConstraints, draw_seed, read_constraints
+from bevel.training.options import (
+    DescribedColumns,
+    FeatureConstraints,
+    draw_seed,
+    keeps_sparse,
+    read_constraints,
+)
 from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
 
@@ -158,9 +171,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         ----------
         X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN, None and masked entries are missing
-            values; infinities raise. A table of `bevel.scan` need not fit in memory, and brings its
-            targets and weights.
+            (kept sparse where the projection allows it, see Many features). NaN, None and masked
+            entries are missing values; infinities raise. A table of `bevel.scan` need not fit
+            in memory, and brings its targets and weights.
         y : array-like of shape (n_rows,)
             Targets; None with a scanned table.
         sample_weight : array-like of shape (n_rows,), default=None
@@ -210,7 +223,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             table = select_rows(table, kept)
             X, target, order = table.native, target.rows(kept), order.rows(kept)
         dataset = self._dataset(table, target, before, n_threads, X_val is None, order)
-        if before is None:
+        if before is None and dataset.sparse is None:
             grouped = order.groups is not None
             about = (target.values, self._task().n_classes, target.weights)
             warn_of_leaks(table, dataset.X, dataset.encoding.levels, *about, grouped=grouped)
@@ -367,9 +380,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         may_view: bool,
         order: RowOrder,
     ) -> Dataset:
-        combines_levels = self._members() is None
+        combines_levels, sparse = (
+            self._members() is None,
+            keeps_sparse(table, self._members() or ()),
+        )
         if before is not None:
-            return encode_dataset(table, before.encoding, n_threads, combines_levels)
+            return encode_dataset(table, before.encoding, n_threads, combines_levels, sparse)
         scale = self._chosen_scale()
         if may_view and can_train_in_place(self._members(), table.n_rows, table.n_features, scale):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
@@ -381,7 +397,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             level_target = level_target._replace(folds=order.folds(latest))
         nominal, weights = self.categorical_features, target.weights
         return learn_dataset(
-            table, nominal, scale, n_threads, weights, level_target, combines_levels
+            table, nominal, scale, n_threads, weights, level_target, combines_levels, sparse
         )
 
     def _chosen_scale(self) -> str | None:
@@ -409,7 +425,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             )
         table = self._read(X_val, "no_validation", reset=False)
         validation = self._read_validation(y_val, weights, table.n_rows)
-        rows = encode(table, dataset.encoding, "F", count_threads(self.n_jobs))
+        rows = encode_like(dataset, table, count_threads(self.n_jobs))
         return append_rows(dataset, target, rows, validation)
 
     def _options(
@@ -490,8 +506,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         sums: tuple[tuple[float, ...], Floats | None] | None = None
         if before is not None:
             additive = _additive(before)
-            rows = np.ascontiguousarray(dataset.X)
-            raw = add_trees(before.packed_predictor, additive, rows, n_threads)
+            trees = before.packed_predictor, additive
+            raw = np.concatenate([add_trees(*trees, rows, n_threads) for rows in dataset.blocks()])
             sums = (additive.baseline, raw)
         user_loss = self._user_loss(target)
         if user_loss is not None and sums is None:
@@ -612,11 +628,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
                 return add_trees(predictor, _additive(fitted), plain, n_threads, reading, n_trees)
             except NumberTooLargeError:
                 pass  # the slower conversion raises an error that names the row and column
-        rows = encode_rows(self, X)
-        fitted = self._fitted
+        check_is_fitted(self)
+        trees = self._fitted.packed_predictor, _additive(self._fitted)
         n_threads = count_threads(self.n_jobs)
-        predictor = fitted.packed_predictor
-        return add_trees(predictor, _additive(fitted), rows, n_threads, n_trees=n_trees)
+        return in_blocks(lambda rows: add_trees(*trees, rows, n_threads, n_trees=n_trees), self, X)
 
     def _decode(self, raw: Floats) -> npt.NDArray[Any]:
         """What `predict` returns, from sums of the trees."""
@@ -624,13 +639,23 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
 
     def _staged_raw(self, X: Any) -> Iterator[Floats]:
         """Sums of the trees of each row and output, after each iteration."""
-        rows = encode_rows(self, X)
-        fitted, n_threads = self._fitted, count_threads(self.n_jobs)
+        fitted, n_threads = self.fitted_forest_, count_threads(self.n_jobs)
         additive, predictor = _additive(fitted), fitted.packed_predictor
+        step, n_trees = additive.n_outputs, fitted.forest.n_trees
+        blocks = encoded_blocks(self, X)
+        rows, more = next(blocks), next(blocks, None)
         out = np.tile(np.asarray(additive.baseline), (len(rows), 1))
-        step = additive.n_outputs
-        for first in range(0, fitted.forest.n_trees, step):
-            add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
+        if more is None:
+            for first in range(0, n_trees, step):
+                add_some_trees(predictor, rows, range(first, first + step), n_threads, out)
+                yield out.copy()
+            return
+        # The leaves of all rows, of a sparse table, are less than its rows made dense.
+        parts = [predictor.leaves(each, n_threads) for each in (rows, more, *blocks)]
+        leaves = np.concatenate(parts) + fitted.forest.tree_offset[:-1]
+        out = np.tile(np.asarray(additive.baseline), (len(leaves), 1))
+        for first in range(0, n_trees, step):
+            out += fitted.forest.leaf_value[leaves[:, first : first + step]]
             yield out.copy()
 
     @abstractmethod
@@ -722,7 +747,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if members is None and validates and chooses and not self.warm_start:
             kinds.append(read_projection("axis", "auto"))
         dataset, constraints = work.dataset, work.constraints
-        table = len(dataset.X), dataset.encoding.levels, constraints
+        table = dataset.shape[0], dataset.encoding.levels, constraints
         used = dataset.n_with_terms, len(dataset.idle)
         found = [resolve_directions(kind, *table, *used) for kind in kinds]
         return found if found[0] != found[-1] else found[:1]
@@ -1331,9 +1356,10 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         )
         if not kept.any():
             return None
-        rows = dataset.rows(kept)
         additive, n_threads = _additive(fitted), count_threads(self.n_jobs)
-        found = additive.values(add_trees(fitted.packed_predictor, additive, rows, n_threads))
+        trees = fitted.packed_predictor, additive
+        sums = [add_trees(*trees, rows, n_threads) for rows in dataset.blocks(kept)]
+        found = additive.values(np.concatenate(sums))
         values = target.values[kept]
         weights = None if target.weights is None else target.weights[kept]
         empty = Calibration(np.empty((0, 1)), None, self._spread())

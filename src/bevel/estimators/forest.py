@@ -23,6 +23,7 @@ from bevel.estimators._base import (
     TreeEstimator,
     copy_with,
     encode_rows,
+    in_blocks,
     keep_trees,
     refuse_arrays,
     set_attributes,
@@ -99,6 +100,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
     verbose: int
     callback: Callback | None
     _out_of_bag_name: ClassVar[str] = "oob_prediction_"
+    _may_be_sparse: ClassVar[bool] = False
     _fitted: FittedForest
     n_outputs_: int
 
@@ -118,9 +120,10 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         ----------
         X : array, data frame, sparse matrix of shape (n_rows, n_features), or scanned table
             Training rows: NumPy arrays, pandas, polars and pyarrow tables, SciPy sparse matrices
-            (made dense, in float32). NaN, None and masked entries are missing
-            values; infinities raise. Dates and times become days since 1970-01-01 (UTC). A table
-            of `bevel.scan` need not fit in memory, and brings its targets and weights.
+            (kept sparse where the projection allows it, see Many features). NaN, None and masked
+            entries are missing values; infinities raise. Dates and times become days since
+            1970-01-01 (UTC). A table of `bevel.scan` need not fit in memory, and brings its targets
+            and weights.
         y : array-like of shape (n_rows,) or (n_rows, n_outputs)
             Targets; None with a scanned table. With several columns all of them are predicted by
             the same trees: the impurity that splits remove is summed over the outputs, in
@@ -160,9 +163,8 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         request = FitRequest(values, members, self._target_kind, seed)
         names = self._names_of_columns()
         order = read_row_order(groups, time, table, names)
-        prepared = prepare(
-            request, table, names, y, sample_weight, n_threads, before=before, order=order
-        )
+        training = (table, names, y, sample_weight)
+        prepared = prepare(request, *training, n_threads, before, order, self._may_be_sparse)
         self._describe_target(prepared.target.task)
         if order.times is not None:
             how = (self.n_estimators, n_threads, self._progress)
@@ -416,6 +418,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
     array([0])
     """
 
+    _may_be_sparse: ClassVar[bool] = True
     _parameters: ClassVar[Mapping[str, Parameter]] = CLASSIFIER_PARAMETERS
     _tasks: ClassVar[tuple[type[Task], ...]] = (Classification, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = ClassTargets()
@@ -615,6 +618,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
     (1,)
     """
 
+    _may_be_sparse: ClassVar[bool] = True
     _parameters: ClassVar[Mapping[str, Parameter]] = REGRESSOR_PARAMETERS
     _tasks: ClassVar[tuple[type[Task], ...]] = (Regression, SeveralOutputs)
     _target_kind: ClassVar[TargetKind] = NumberTargets()
@@ -792,8 +796,13 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         fitted = self._fitted = self._fitted.in_memory()
         n_threads = count_threads(self.n_jobs)
         targets = self._targets_for(caller, training, n_threads)
-        rows = encode_rows(self, X)
-        return conditional_quantiles(fitted.packed_predictor, targets, rows, levels, n_threads)
+        return in_blocks(
+            lambda rows: conditional_quantiles(
+                fitted.packed_predictor, targets, rows, levels, n_threads
+            ),
+            self,
+            X,
+        )
 
     def _quantiles_of_outputs(
         self, caller: str, X: Any, levels: Floats, training: tuple[Any, Any, Any]

@@ -8,10 +8,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 from sklearn.utils import Tags
+from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats, Ints32
 from bevel.errors import wrong_value
-from bevel.estimators._base import encode_rows
+from bevel.estimators._base import in_blocks
 from bevel.estimators.forest import ObliqueForest
 from bevel.estimators.registry import savable
 from bevel.forest.fitted_forest import FittedForest
@@ -387,8 +388,9 @@ class ObliqueSurvivalForest(ObliqueForest):
         return median_times(self._fitted, leaves, count_threads(self.n_jobs), 1.0 - float(q))
 
     def _leaves(self, X: Any) -> Ints32:
-        rows = encode_rows(self, X)
-        return self._fitted.predictor.leaves(rows, count_threads(self.n_jobs))
+        check_is_fitted(self)
+        leaves, n_threads = self._fitted.predictor.leaves, count_threads(self.n_jobs)
+        return in_blocks(lambda rows: leaves(rows, n_threads), self, X)
 
     def _predict_curves(
         self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0

@@ -15,8 +15,9 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import Array, Floats, Ints32, Target
+from bevel._types import Array, Float32s, Floats, Ints32, Target
 from bevel.data.row_weights import read_weights, weights_of_classes
+from bevel.data.sparse_columns import SparseColumns
 from bevel.data.survival import SurvivalTarget
 from bevel.data.target import (
     read_output_labels,
@@ -29,7 +30,7 @@ from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import take_trees
 from bevel.forest.leaf_rows import LeafRows, agrees_with_leaves, collect_leaf_rows
 from bevel.forest.predictor import PackedPredictor
-from bevel.forest.row_blocks import row_blocks
+from bevel.forest.row_blocks import row_blocks, sums_of_rows
 from bevel.forest.survival import survival_task
 from bevel.forest.task import SeveralOutputs, Survival
 
@@ -373,7 +374,7 @@ class OutOfBag:
 
 def predict_out_of_bag(
     fitted: FittedForest,
-    X: npt.NDArray[np.float32],
+    X: Float32s | SparseColumns,
     n_threads: int,
     weights: Floats | None = None,
     rows: tuple[int, int] | None = None,
@@ -384,7 +385,7 @@ def predict_out_of_bag(
     ----------
     fitted : FittedForest
         The forest, whose bags are drawn again from their seed.
-    X : ndarray of float32
+    X : ndarray of float32 or SparseColumns
         Its training rows, encoded.
     n_threads : int
         Threads to use.
@@ -404,7 +405,7 @@ def predict_out_of_bag(
 
 def out_of_bag_blocks(
     fitted: FittedForest,
-    X: npt.NDArray[np.float32],
+    X: Float32s | SparseColumns,
     n_threads: int,
     weights: Floats | None = None,
     rows: tuple[int, int] | None = None,
@@ -418,13 +419,16 @@ def out_of_bag_blocks(
     first, last = (0, len(X)) if rows is None else rows
     blocks = row_blocks(last - first, _width(fitted))
     bags = None
-    if len(blocks) > 1:  # drawn once, not for every block
+    if len(blocks) > 1 or isinstance(X, SparseColumns):  # drawn once, not for every block
         bags = _core.draw_bags(options, len(X), 0, fitted.forest.n_trees, weights, n_threads)
+    how = (options, 0, fitted.aggregation.hard, n_threads, None, weights)
+
+    def predict(some: Float32s, rows: tuple[int, int] | None, n_rows: int | None) -> Any:
+        return view.out_of_bag(some, *how, rows, bags, n_rows)
+
     for block in blocks:
         chosen = (first + block.start, first + block.stop)
-        sums, n_trees = view.out_of_bag(
-            X, options, 0, fitted.aggregation.hard, n_threads, None, weights, chosen, bags
-        )
+        sums, n_trees = sums_of_rows(predict, X, chosen)
         known = n_trees > 0
         sums[~known] = np.nan
         np.divide(sums, n_trees[:, None], out=sums, where=known[:, None])

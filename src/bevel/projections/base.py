@@ -156,6 +156,8 @@ class Projection(ABC):
     draws_without_rows: ClassVar[bool] = False
     # Levels of nominal columns may take part in directions, with projection="auto".
     combines_levels: ClassVar[bool] = False
+    # Directions are of few features, and drawn without the rows: sparse columns need not be dense.
+    works_on_sparse: ClassVar[bool] = False
     # Directions can be chosen that satisfy monotone and interaction constraints.
     can_be_constrained: ClassVar[bool] = False
 

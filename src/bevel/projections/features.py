@@ -36,6 +36,7 @@ class Axis(Projection):
     can_be_constrained: ClassVar[bool] = True
     combines_units: ClassVar[bool] = False
     few_features: ClassVar[bool] = True
+    works_on_sparse: ClassVar[bool] = True
 
     def most_draws(self, n_numeric: int) -> int:
         return n_numeric
@@ -73,6 +74,7 @@ class SparseSigns(Projection):
     draws_without_rows: ClassVar[bool] = True
     can_be_constrained: ClassVar[bool] = True
     few_features: ClassVar[bool] = True
+    works_on_sparse: ClassVar[bool] = True
     density: float = 3
 
     def __post_init__(self) -> None:
@@ -118,6 +120,7 @@ class RandomCombination(Projection):
     draws_without_rows: ClassVar[bool] = True
     can_be_constrained: ClassVar[bool] = True
     few_features: ClassVar[bool] = True
+    works_on_sparse: ClassVar[bool] = True
     n_features: int = 2
 
     def __post_init__(self) -> None:

@@ -27,7 +27,7 @@ from bevel.forest.calibration import POWERS, raise_to_power
 from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
 from bevel.forest.predictor import PackedPredictor, most_probable_classes
 from bevel.forest.records import FamilyRecord, RotationRecord
-from bevel.forest.row_blocks import row_blocks
+from bevel.forest.row_blocks import row_blocks, sums_of_rows
 from bevel.projections import CCA, LDA, Axis, Projection, Ridge, SparseSigns
 from bevel.projections.base import Count
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
@@ -117,7 +117,7 @@ class MicroForests:
         """One bit for each tree and row, for predictions of single blocks of rows."""
         return _core.draw_bags(
             self._options,
-            len(self._dataset.X),
+            self._dataset.shape[0],
             self._first_kind * self._n_trees,
             self.forest.n_trees,
             self._target.weights,
@@ -128,7 +128,7 @@ class MicroForests:
         """Which rows, every so many one, the trees of a kind predict out of bag."""
         trees = slice(*self._trees_of(kind))
         in_all = np.bitwise_and.reduce(self._bags[trees], axis=0)
-        n_rows = len(self._dataset.X)
+        n_rows = self._dataset.shape[0]
         known = ~np.unpackbits(in_all, count=n_rows, bitorder="little").astype(bool)
         if self._counted is not None:
             known &= self._counted
@@ -147,15 +147,14 @@ class MicroForests:
             Those to predict; None for all.
         """
         weights = self._target.weights
-        sums, n_trees = self._view.out_of_bag(
-            self._dataset.X,
-            self._options,
-            self._first_kind * self._n_trees,
-            self._hard,
-            self._n_threads,
-            self._trees_of(kind),
-            weights,
-            *self._block(rows),
+        how = (self._options, self._first_kind * self._n_trees, self._hard, self._n_threads)
+        trees, (chosen, bags) = self._trees_of(kind), self._block(rows)
+        sums, n_trees = sums_of_rows(
+            lambda X, rows, n_rows: self._view.out_of_bag(
+                X, *how, trees, weights, rows, bags, n_rows
+            ),
+            self._dataset.columns,
+            chosen,
         )
         known = n_trees > 0
         if self._counted is not None:
@@ -187,18 +186,16 @@ class MicroForests:
             Rows that have a prediction.
         """
         weights = self._target.weights
-        sums, n_trees = self._view.pruned_out_of_bag(
-            self._dataset.X,
-            self._options,
-            self._first_kind * self._n_trees,
-            self._hard,
-            self._n_threads,
-            self._trees_of(kind),
-            weights,
-            self.forest.weight,
-            np.array(sizes, np.int64),
+        how = (self._options, self._first_kind * self._n_trees, self._hard, self._n_threads)
+        pruned = (self.forest.weight, np.array(sizes, np.int64), row_step)
+        trees, (chosen, bags) = self._trees_of(kind), self._block(rows)
+        sums, n_trees = sums_of_rows(
+            lambda X, rows, n_rows: self._view.pruned_out_of_bag(
+                X, *how, trees, weights, *pruned, rows, bags, n_rows
+            ),
+            self._dataset.columns,
+            chosen,
             row_step,
-            *self._block(rows),
         )
         known = n_trees > 0
         if self._counted is not None:
@@ -214,7 +211,8 @@ class MicroForests:
         self, rows: slice | None
     ) -> tuple[tuple[int, int] | None, npt.NDArray[np.uint8] | None]:
         """Rows and bags as the core reads them."""
-        return (None, None) if rows is None else ((rows.start, rows.stop), self._bags)
+        chosen = None if rows is None else (rows.start, rows.stop)
+        return chosen, None if chosen is None and self._dataset.sparse is None else self._bags
 
 
 def _counted(bags: Bags, target: TrainingTarget) -> npt.NDArray[np.bool_] | None:
@@ -332,6 +330,7 @@ def candidates_for(
     purely_random: bool,
     splits_pure: bool = False,
     constrained: str = "",
+    sparse: bool = False,
 ) -> tuple[list[Candidate], list[tuple[str, str]]]:
     """Families that fit a table, and the names of the others with the reason.
 
@@ -347,6 +346,8 @@ def candidates_for(
         Whether pure nodes are split, in which the target says nothing.
     constrained : str, default=""
         Name of the parameter that constrains directions, if any.
+    sparse : bool, default=False
+        Whether the table is kept sparse.
     """
     fitting, left_out = [], []
     without_target = 'threshold="purely_random" does not' if purely_random else ""
@@ -354,6 +355,8 @@ def candidates_for(
         without_target = without_target or "split_pure_nodes cannot in pure nodes"
     for candidate in FOR_NUMBERS if regression else FOR_CLASSES:
         reason = _objection(candidate, shape, without_target, constrained)
+        if sparse and not reason and not candidate.projection.works_on_sparse:
+            reason = "fits its coefficients to dense rows, and the table is sparse"
         if reason:
             left_out.append((candidate.name, reason))
         else:
@@ -804,6 +807,7 @@ def plan_families(
     target: TrainingTarget,
     n_trees: int,
     hard: bool,
+    sparse: bool = False,
 ) -> FamilyPlan:
     """Plan for a table.
 
@@ -819,6 +823,8 @@ def plan_families(
         Trees of the forest.
     hard : bool
         Whether trees vote.
+    sparse : bool, default=False
+        Whether the table is kept sparse.
     """
     purely_random = options.threshold == "purely_random"
     regression = is_regression(options.criterion)
@@ -831,6 +837,7 @@ def plan_families(
         purely_random=purely_random,
         splits_pure=options.split_pure_nodes,
         constrained=constrained,
+        sparse=sparse,
     )
 
     def options_of(candidate: Candidate) -> TrainingOptions:

@@ -628,7 +628,7 @@ def _rooms(
     """Arrays for the codes of features and directions; None: memory."""
     if dataset.scratch is None:
         return None, None
-    n_rows, n_features = dataset.X.shape
+    n_rows, n_features = dataset.shape
     of_features, of_directions = code_bytes(families, n_features)
     return dataset.scratch(n_rows * of_features), dataset.scratch(n_rows * of_directions)
 
@@ -717,7 +717,7 @@ def boost(
         n_done = len(result["training_loss"])
         progress.finish(n_done, "" if n_done == options.max_iter else "stopped early")
     forest = FlatForest(
-        n_features=dataset.X.shape[1],
+        n_features=dataset.shape[1],
         n_classes=0,
         levels=encoding.levels,
         medians=encoding.medians,

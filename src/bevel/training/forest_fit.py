@@ -58,6 +58,7 @@ from bevel.training.options import (
     TrainingOptions,
     check_directions,
     count_draws,
+    keeps_sparse,
     read_constraints,
     resolve_options,
 )
@@ -89,6 +90,8 @@ ProgressFor = Callable[[range, str], Progress]
 
 # Share of the rows, the latest ones, that judge a forest of rows with times.
 LATEST_SHARE = 0.2
+# Bytes up to which a sparse table is made dense for the families of projection="auto" that need it.
+MOST_DENSE_FOR_ALL_FAMILIES = 2**26
 
 # What is asked for, and what comes of it.
 
@@ -178,7 +181,10 @@ class PreparedFit:
         if self.options.families != ():
             return None
         n_trees, hard = int(self.request.values["n_estimators"]), self.request.hard
-        return plan_families(self.options, shape_of(self.dataset), self.target, n_trees, hard)
+        sparse = self.dataset.sparse is not None
+        return plan_families(
+            self.options, shape_of(self.dataset), self.target, n_trees, hard, sparse
+        )
 
 
 def prepare(
@@ -190,6 +196,7 @@ def prepare(
     n_threads: int,
     before: FittedForest | None = None,
     order: RowOrder = NO_ORDER,
+    may_be_sparse: bool = False,
 ) -> PreparedFit:
     """Read the targets, encode the rows and resolve the options.
 
@@ -209,31 +216,38 @@ def prepare(
         Forest of an earlier fit that this one adds trees to.
     order : RowOrder, optional
         Groups or times of the rows.
+    may_be_sparse : bool, default=False
+        Whether a sparse table is kept sparse where the projections allow it.
     """
     values, members = request.values, request.members
     latest = order.latest(LATEST_SHARE)
     groups = order.groups if values["bootstrap"] else None
     if latest is not None:
         groups = RowGroups.earlier(latest)
+    # A small sparse table gets the families of the dense one.
+    shares = not members and 4 * table.n_rows * table.n_features <= MOST_DENSE_FOR_ALL_FAMILIES
+    may_be_sparse = may_be_sparse and not shares and not values.get("keep_targets")
+    sparse = may_be_sparse and keeps_sparse(table, members)
     target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
-        dataset = encode_dataset(table, before.encoding, n_threads, not members)
+        dataset = encode_dataset(table, before.encoding, n_threads, not members, sparse)
     else:
         scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
         level_target = None if members else target.task.level_target(target.values)
         if level_target is not None:
             level_target = level_target._replace(folds=order.folds(latest))
         read = (table, nominal, scale, n_threads, target.weights, level_target)
-        dataset = learn_dataset(*read, combines_levels=not members)
+        dataset = learn_dataset(*read, combines_levels=not members, keeps_sparse=sparse)
         n_labels = dataset.encoding.n_labels
         about = (target.values, target.n_classes)
         counting = warn_of_row_numbers(table, n_labels, *about)
-        warn_of_leaks(
-            *(table, dataset.X, dataset.encoding.levels, *about, target.weights),
-            passed_over=counting,
-            grouped=order.groups is not None,
-            stacklevel=5,
-        )
+        if dataset.sparse is None:
+            warn_of_leaks(
+                *(table, dataset.X, dataset.encoding.levels, *about, target.weights),
+                passed_over=counting,
+                grouped=order.groups is not None,
+                stacklevel=5,
+            )
     options = resolve_options(values, members, shape_of(dataset), request.seed, groups)
     options = _constrained(options, request, table, dataset, target)
     drawn = options.bags(table.n_rows)
@@ -247,7 +261,7 @@ def prepare(
 
 def shape_of(dataset: Dataset) -> TableShape:
     """Size of a training table."""
-    n_rows, n_features = dataset.X.shape
+    n_rows, n_features = dataset.shape
     n_nominal = int(np.count_nonzero(dataset.encoding.levels))
     n_numeric = n_features - n_nominal - len(dataset.idle)
     return TableShape(n_rows, n_numeric, n_nominal, dataset.n_with_terms)
@@ -556,7 +570,7 @@ class RowsInMemory(Rows[FlatForest]):
 
     def __init__(self, prepared: PreparedFit, plan: TreePlan | None, n_threads: int) -> None:
         self.prepared, self.plan, self.n_threads = prepared, plan, n_threads
-        self.n_rows = len(prepared.dataset.X)
+        self.n_rows = prepared.dataset.shape[0]
         before = prepared.before
         if before is not None:
             forest, known = before.forest, before.provenance
@@ -620,7 +634,7 @@ class RowsInMemory(Rows[FlatForest]):
         fitted = self.with_targets(trees, shares)
         if not needs_out_of_bag(prepared, shares.families is not None):
             return FitResult(fitted)
-        rows = (fitted, prepared.dataset.X, self.n_threads, prepared.target.weights)
+        rows = (fitted, prepared.dataset.columns, self.n_threads, prepared.target.weights)
         if prepared.request.values["oob_score"]:
             return use_out_of_bag(prepared, fitted, predict_out_of_bag(*rows))
         # Only the power depends on the estimates, which need not all be in memory at once.

@@ -111,7 +111,7 @@ def train(
         if progress.wanted:
             progress(len(trees))
     return FlatForest(
-        n_features=dataset.X.shape[1],
+        n_features=dataset.shape[1],
         n_classes=target.n_classes,
         levels=encoding.levels,
         medians=encoding.medians,
@@ -121,7 +121,7 @@ def train(
 
 def _needed_for(dataset: Dataset, options: TrainingOptions, n_trees: int) -> str:
     """What growth needs at most, for the message of an error."""
-    n_rows = len(dataset.X)
+    n_rows = dataset.shape[0]
     n_draws = options.bag_size if options.groups is None else n_rows
     n_nodes = 2 * min(n_rows, n_draws or n_rows) - 1
     size = n_trees * n_nodes * BYTES_OF_NODE

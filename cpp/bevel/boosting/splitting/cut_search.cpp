@@ -166,21 +166,23 @@ void CutSearch::score(size_t column, const NodeTotals& node, size_t first, size_
 void CutSearch::search(size_t column, const PackedSum* histogram, const NodeTotals& node,
                        double known_score, NodeCut& best) const {
   if (columns_.n_bins(column) + columns_.has_missing(column) < 2) return;
-  if (columns_.is_nominal(column))
-    search_levels(column, histogram, node, known_score, best);
-  else
-    search_numbers(column, histogram, node, known_score, best);
+  if (columns_.is_nominal(column)) return search_levels(column, histogram, node, known_score, best);
+  const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
+  const PackedSum missing = columns_.has_missing(column) ? histogram[n_bins] : 0;
+  search_numbers(column, {histogram, n_bins, missing}, node, known_score, best);
 }
 
-void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const NodeTotals& node,
+void CutSearch::search_numbers(size_t column, const BinSums& all, const NodeTotals& node,
                                double known_score, NodeCut& best) const {
-  const auto n_bins = static_cast<size_t>(columns_.n_bins(column));
+  const size_t n_bins = all.n;
+  const PackedSum* histogram = all.sums;
+  const auto missing_code = static_cast<size_t>(columns_.n_bins(column));
   const bool may_miss = columns_.has_missing(column);
-  const PackedSum missing = may_miss ? histogram[n_bins] : 0;
+  const PackedSum missing = all.missing;
   const uint32_t* counts = nullptr;
   // Rows whose sums cancel out are still there; only counts show them.
   if (may_miss && missing == 0) counts = counts_of(column);
-  const bool has_missing = missing != 0 || (counts && counts[n_bins] > 0);
+  const bool has_missing = missing != 0 || (counts && counts[missing_code] > 0);
   const double of_node = score_of_node(node);
   Prefixes prefixes;
   // Missing values go right, or left; with the last bin on the left they are cut off from all.
@@ -200,11 +202,17 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     if (!may_be_best()) continue;
     if (!counts) counts = counts_of(column);
     if (counts) {
-      const int64_t n_missing = has_missing ? counts[n_bins] : 0;
-      const int64_t in_last_bin = n_cuts < n_bins ? counts[n_bins - 1] : 0;
+      const uint32_t* of_bins = counts;
+      std::array<uint32_t, kCodes> some;
+      if (all.bins) {
+        for (size_t b = 0; b < n_bins; ++b) some[b] = counts[all.bins[b]];
+        of_bins = some.data();
+      }
+      const int64_t n_missing = has_missing ? counts[missing_code] : 0;
+      const int64_t in_last_bin = n_cuts < n_bins ? of_bins[n_bins - 1] : 0;
       cuts = missing_left
-                 ? with_enough_rows(counts, n_cuts, n_missing, in_last_bin, rules_.min_rows)
-                 : with_enough_rows(counts, n_cuts, 0, in_last_bin + n_missing, rules_.min_rows);
+                 ? with_enough_rows(of_bins, n_cuts, n_missing, in_last_bin, rules_.min_rows)
+                 : with_enough_rows(of_bins, n_cuts, 0, in_last_bin + n_missing, rules_.min_rows);
       if (!may_be_best()) continue;
     }
     score(column, node, cuts.first, cuts.last, prefixes);
@@ -214,7 +222,7 @@ void CutSearch::search_numbers(size_t column, const PackedSum* histogram, const 
     if (!(gained > best.score)) continue;
     best.score = gained;
     best.column = static_cast<int64_t>(column);
-    best.bin = static_cast<int>(b);
+    best.bin = all.bins ? all.bins[b] : static_cast<int>(b);
     best.has_missing = has_missing;
     best.missing_left = missing_left;
     best.levels_left.clear();

@@ -68,6 +68,15 @@ class RowsOfNode {
   virtual double gradient_variance() = 0;
 };
 
+// Sums of the bins of a numeric column, ascending; bins without rows may be left out, except for
+// the first one of a column with missing values.
+struct BinSums {
+  const PackedSum* sums;
+  size_t n;
+  PackedSum missing = 0;
+  const uint8_t* bins = nullptr;  // the bin of each sum; null: all of them
+};
+
 class CutSearch {
  public:
   struct Prefixes;
@@ -80,12 +89,13 @@ class CutSearch {
   // found.
   void search(size_t column, const PackedSum* histogram, const NodeTotals& node, double known_score,
               NodeCut& best) const;
+  // The same for a numeric column.
+  void search_numbers(size_t column, const BinSums& bins, const NodeTotals& node,
+                      double known_score, NodeCut& best) const;
 
  private:
   struct Level;
   struct LevelCut;
-  void search_numbers(size_t column, const PackedSum* histogram, const NodeTotals& node,
-                      double known_score, NodeCut& best) const;
   // Scores of the cuts after prefixes first .. last - 1 of the column, kNone where a side has too
   // low a hessian.
   void score(size_t column, const NodeTotals& node, size_t first, size_t last,

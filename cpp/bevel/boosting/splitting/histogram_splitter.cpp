@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <bit>
 #include <numeric>
 #include <tuple>
 #include <utility>
@@ -20,7 +21,13 @@ constexpr size_t kParallelWork = 1 << 17;
 
 // A small node keeps no histograms: adding up its rows again costs less than subtracting stored
 // entries, each of which costs as much as some additions.
-constexpr size_t kAdditionsPerEntry = 4;
+constexpr double kAdditionsPerEntry = 4.0;
+// Of sparse columns only entries with rows are searched; an addition and its share of that costs
+// more than subtracting and searching an entry.
+constexpr double kSparseAdditionsPerEntry = 0.4;
+
+// Operations for a row of a group of sparse columns, about.
+constexpr size_t kWorkOfSparseRow = 16;
 
 // Number of rows that are worth a histogram of their own.
 constexpr size_t kMinRowsOfBlock = 1 << 14;
@@ -78,6 +85,7 @@ GrownBoostingTree HistogramSplitter::grow(BoostingRows& rows, const CutRules& ru
   limits_ = {options_.max_depth, 2, static_cast<size_t>(rules.min_rows), rules.min_hessian};
   scales_ = scales;
   largest_hessian_ = std::max(largest_hessian, 1);
+  codes_of_row_ = columns_.codes_of_row();
   auto nodes = grow_frontier(*this, make_root(), {Growth::best_first, options_.max_leaf_nodes},
                              Stream(0, Purpose::leaf));
   for (auto& each : nodes) end_node(each.node);
@@ -126,7 +134,9 @@ bool HistogramSplitter::may_split(const Node& node) const {
 }
 
 bool HistogramSplitter::is_worth_threads(size_t n_rows) const {
-  return n_rows * columns_.size() + 4 * columns_.histogram_size() > kParallelWork;
+  return static_cast<double>(n_rows) * codes_of_row_ +
+             4.0 * static_cast<double>(columns_.histogram_size()) >
+         static_cast<double>(kParallelWork);
 }
 
 bool HistogramSplitter::is_beyond_cache() const {
@@ -134,8 +144,9 @@ bool HistogramSplitter::is_beyond_cache() const {
 }
 
 bool HistogramSplitter::is_small(const Node& node) const {
-  return (node.end - node.start) * columns_.size() <=
-         kAdditionsPerEntry * columns_.histogram_size();
+  const double most = columns_.is_sparse() ? kSparseAdditionsPerEntry : kAdditionsPerEntry;
+  return static_cast<double>(node.end - node.start) * codes_of_row_ <=
+         most * static_cast<double>(columns_.histogram_size());
 }
 
 std::unique_ptr<HistogramSplitter::Histogram> HistogramSplitter::take_histogram() {
@@ -153,6 +164,7 @@ void HistogramSplitter::give_back(std::unique_ptr<Histogram> histogram) {
 // Clears and fills the part of a histogram that belongs to a group.
 void HistogramSplitter::build(size_t start, size_t end, const ColumnGroup& group,
                               PackedSum* part) const {
+  if (group.sparse) return build_sparse(start, end, group, part);
   std::fill_n(part, columns_.histogram_size(group), 0);
   std::array<size_t, kGroupColumns> offsets{};
   for (size_t k = 0; k < group.width; ++k) offsets[k] = columns_.offset(group, group.first + k);
@@ -162,6 +174,28 @@ void HistogramSplitter::build(size_t start, size_t end, const ColumnGroup& group
     poll_cancellation(some * group.width);
     kAddRows[group.width - 1](group.codes, offsets.data(), rows_->rows.data() + i,
                               rows_->stats.data() + i, some, is_beyond_cache(), part);
+  }
+}
+
+// The sum of the default code of a column is that of all rows less those with other codes.
+void HistogramSplitter::build_sparse(size_t start, size_t end, const ColumnGroup& group,
+                                     PackedSum* part) const {
+  std::fill_n(part, columns_.histogram_size(group), 0);
+  std::vector<uint32_t> offsets(group.width);
+  for (size_t k = 0; k < group.width; ++k)
+    offsets[k] = static_cast<uint32_t>(columns_.offset(group, group.first + k));
+  PackedSum total = 0;
+  for (size_t i = start; i < end; ++i) {
+    const PackedSum stat = rows_->stats[i];
+    const auto entries = group.sparse->entries(rows_->rows[i]);
+    poll_cancellation_at(i, kWorkOfSparseRow);
+    total += stat;
+    for (const auto entry : entries) part[offsets[entry.column()] + entry.code()] += stat;
+  }
+  for (size_t k = 0; k < group.width; ++k) {
+    const size_t n = columns_.n_codes(group.first + k), common = group.sparse->default_code(k);
+    PackedSum* own = part + offsets[k];
+    if (common < n) own[common] = total - std::accumulate(own, own + n, PackedSum{0});
   }
 }
 
@@ -220,16 +254,14 @@ class HistogramSplitter::Rows final : public RowsOfNode {
         totals_(node.totals) {}
   const uint32_t* counts(size_t column) override {
     counts_.fill(0);
-    const uint8_t* codes = columns_.codes(column);
-    for (const uint32_t row : rows_) ++counts_[codes[size_t{row} * kGroupColumns]];
+    columns_.visit_codes(column, rows_, [&](size_t, uint8_t code) { ++counts_[code]; });
     return counts_.data();
   }
   const PackedSum* shuffled_sums(size_t column) override {
     if (shuffled_.empty()) shuffle();
     sums_.fill(0);
-    const uint8_t* codes = columns_.codes(column);
-    for (size_t i = 0; i < rows_.size(); ++i)
-      sums_[codes[size_t{rows_[i]} * kGroupColumns]] += shuffled_[i];
+    columns_.visit_codes(column, rows_,
+                         [&](size_t i, uint8_t code) { sums_[code] += shuffled_[i]; });
     return sums_.data();
   }
   double gradient_variance() override {
@@ -286,13 +318,121 @@ void HistogramSplitter::search_small(Node& node) {
   std::vector<NodeCut> found(groups.size());
   KnownScore known;
   team_.run(groups.size(), is_worth_threads(node.end - node.start), [&](size_t g) {
-    std::array<PackedSum, kGroupColumns * kCodes> part;
-    build(node.start, node.end, groups[g], part.data());
     Rows rows(*this, node);
     const CutSearch search(columns_, rules_, rows, rules_.min_rows > 1);
+    if (groups[g].sparse) return search_sparse(search, node, groups[g], known, found[g], nullptr);
+    std::array<PackedSum, kGroupColumns * kCodes> part;
+    build(node.start, node.end, groups[g], part.data());
     search_group(search, node, groups[g], part.data(), known, found[g]);
   });
   node.cut = best_of(found);
+}
+
+// Sums of the codes of sparse columns that the rows of a node have: a small part of all codes, so
+// that clearing, adding and searching take time by the number of entries.
+class HistogramSplitter::SparseSums {
+ public:
+  SparseSums(const TreeColumns& columns, const ColumnGroup& group, SparseRoom& room)
+      : columns_(columns),
+        group_(group),
+        sums_(room.sums),
+        seen_(room.seen),
+        offsets_(group.width) {
+    if (sums_.size() < columns.histogram_size(group)) sums_.resize(columns.histogram_size(group));
+    if (seen_.size() < group.width * kWords) seen_.resize(group.width * kWords);
+    for (size_t k = 0; k < group.width; ++k)
+      offsets_[k] = static_cast<uint32_t>(columns.offset(group, group.first + k));
+  }
+
+  void add(size_t row, PackedSum stat) {
+    for (const auto entry : group_.sparse->entries(row)) {
+      const size_t k = entry.column(), code = entry.code();
+      sums_[offsets_[k] + code] += stat;
+      seen_[k * kWords + code / 64] |= uint64_t{1} << (code % 64);
+    }
+  }
+  // The bins of the k-th column with rows, valid until the next call; none for a column all of
+  // whose rows have its default code.
+  BinSums bins(size_t k, PackedSum total) {
+    uint64_t* seen = seen_.data() + k * kWords;
+    if (!(seen[0] | seen[1] | seen[2] | seen[3])) return {nullptr, 0};
+    const size_t column = group_.first + k, common = group_.sparse->default_code(k);
+    const auto missing_code = static_cast<size_t>(columns_.n_bins(column));
+    PackedSum* sums = sums_.data() + offsets_[k];
+    for (size_t word = 0; word < kWords; ++word)
+      for (uint64_t left = seen[word]; left; left &= left - 1)
+        total -= sums[word * 64 + static_cast<size_t>(std::countr_zero(left))];
+    if (common < columns_.n_codes(column)) {
+      sums[common] = total;
+      seen[common / 64] |= uint64_t{1} << (common % 64);
+    }
+    if (columns_.has_missing(column)) seen[0] |= 1;
+    BinSums result{found_.data(), 0, 0, bins_.data()};
+    for (size_t word = 0; word < kWords; ++word)
+      for (uint64_t left = std::exchange(seen[word], 0); left; left &= left - 1) {
+        const size_t code = word * 64 + static_cast<size_t>(std::countr_zero(left));
+        const PackedSum sum = std::exchange(sums[code], 0);
+        if (code == missing_code) {
+          result.missing = sum;
+        } else {
+          found_[result.n] = sum;
+          bins_[result.n++] = static_cast<uint8_t>(code);
+        }
+      }
+    return result;
+  }
+  // Subtracts what bins() has returned from a histogram of the group.
+  void subtract(size_t k, const BinSums& bins, PackedSum total, PackedSum* histogram) const {
+    const size_t column = group_.first + k, common = group_.sparse->default_code(k);
+    PackedSum* own = histogram + offsets_[k];
+    if (bins.n == 0) {
+      if (common < columns_.n_codes(column)) own[common] -= total;
+      return;
+    }
+    for (size_t i = 0; i < bins.n; ++i) own[bins.bins[i]] -= bins.sums[i];
+    if (columns_.has_missing(column)) own[columns_.n_bins(column)] -= bins.missing;
+  }
+
+ private:
+  static constexpr size_t kWords = kCodes / 64;
+
+  const TreeColumns& columns_;
+  const ColumnGroup& group_;
+  std::vector<PackedSum>& sums_;
+  std::vector<uint64_t>& seen_;  // codes of each column
+  std::vector<uint32_t> offsets_;
+  std::array<PackedSum, kCodes> found_;
+  std::array<uint8_t, kCodes> bins_;
+};
+
+void HistogramSplitter::search_sparse(const CutSearch& search, const Node& node,
+                                      const ColumnGroup& group, KnownScore& known, NodeCut& best,
+                                      PackedSum* rest) const {
+  std::unique_ptr<SparseRoom> room = take_room();
+  SparseSums sums(columns_, group, *room);
+  for (size_t i = node.start; i < node.end; ++i) {
+    poll_cancellation_at(i, kWorkOfSparseRow);
+    sums.add(rows_->rows[i], rows_->stats[i]);
+  }
+  const bool searches = may_split(node);
+  for (size_t k = 0; k < group.width; ++k) {
+    const size_t c = group.first + k;
+    const BinSums bins = sums.bins(k, node.totals.sum);
+    if (rest) sums.subtract(k, bins, node.totals.sum, rest);
+    if (searches && bins.n > 0 && columns_.is_active(c) && columns_.is_allowed(c, node.open))
+      search.search_numbers(c, bins, node.totals, known.value(), best);
+  }
+  known.raise(best.score);
+  const std::lock_guard lock(rooms_mutex_);
+  rooms_.push_back(std::move(room));
+}
+
+std::unique_ptr<HistogramSplitter::SparseRoom> HistogramSplitter::take_room() const {
+  const std::lock_guard lock(rooms_mutex_);
+  if (rooms_.empty()) return std::make_unique<SparseRoom>();
+  std::unique_ptr<SparseRoom> room = std::move(rooms_.back());
+  rooms_.pop_back();
+  return room;
 }
 
 void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
@@ -307,23 +447,27 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
     return;
   }
   const auto groups = columns_.groups();
-  small.histogram = take_histogram();
+  const bool few = columns_.is_sparse() && is_small(small);
+  if (!few) small.histogram = take_histogram();
   large.histogram = std::move(parent.histogram);
   std::vector<NodeCut> of_small(groups.size()), of_large(groups.size());
   KnownScore known_of_small, known_of_large;
-  build_blocks(small);
+  if (!few) build_blocks(small);
   team_.run(groups.size(), is_worth_threads(small.end - small.start), [&](size_t g) {
     const ColumnGroup& group = groups[g];
-    PackedSum* own = small.histogram->data() + columns_.offset(group.first);
     PackedSum* rest = large.histogram->data() + columns_.offset(group.first);
-    fill(small, group, own);
-    if (search_small_child) {
-      Rows rows(*this, small);
-      const CutSearch search(columns_, rules_, rows, false);
-      search_group(search, small, group, own, known_of_small, of_small[g]);
+    Rows rows_of_small(*this, small);
+    const CutSearch search_small(columns_, rules_, rows_of_small, few && rules_.min_rows > 1);
+    if (few) {
+      search_sparse(search_small, small, group, known_of_small, of_small[g], rest);
+    } else {
+      PackedSum* own = small.histogram->data() + columns_.offset(group.first);
+      fill(small, group, own);
+      if (search_small_child)
+        search_group(search_small, small, group, own, known_of_small, of_small[g]);
+      for (size_t i = 0; search_large && i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
     }
     if (!search_large) return;
-    for (size_t i = 0; i < columns_.histogram_size(group); ++i) rest[i] -= own[i];
     Rows rows(*this, large);
     const CutSearch search(columns_, rules_, rows, false);
     search_group(search, large, group, rest, known_of_large, of_large[g]);
@@ -331,7 +475,7 @@ void HistogramSplitter::search_children(Node& parent, Node& left, Node& right) {
   small.cut = best_of(of_small);
   large.cut = best_of(of_large);
   for (Node* child : {&small, &large}) {
-    check_counts(*child);
+    if (child->histogram) check_counts(*child);
     if (!child->cut.found()) give_back(std::move(child->histogram));
   }
 }
@@ -346,10 +490,10 @@ void HistogramSplitter::check_counts(Node& node) {
     return;
   std::array<uint8_t, kCodes> goes_left;
   sides(node.cut, node.totals, goes_left.data());
-  const uint8_t* codes = columns_.codes(static_cast<size_t>(node.cut.column));
   int64_t n_left = 0;
-  for (size_t i = node.start; i < node.end; ++i)
-    n_left += goes_left[codes[size_t{rows_->rows[i]} * kGroupColumns]];
+  columns_.visit_codes(static_cast<size_t>(node.cut.column),
+                       {rows_->rows.data() + node.start, node.end - node.start},
+                       [&](size_t, uint8_t code) { n_left += goes_left[code]; });
   if (n_left >= rules_.min_rows && node.totals.n_rows - n_left >= rules_.min_rows) return;
   node.cut = search_with_counts(node);
 }
@@ -398,8 +542,10 @@ bool HistogramSplitter::split(const Node& parent, Node& left, Node& right) {
   const NodeCut& cut = parent.cut;
   std::array<uint8_t, kCodes> by_code;
   sides(cut, parent.totals, by_code.data());
-  const RowTest test{columns_.codes(static_cast<size_t>(cut.column)), by_code.data(),
-                     is_beyond_cache()};
+  const auto column = static_cast<size_t>(cut.column);
+  const bool sparse = columns_.is_sparse();
+  const RowTest test{sparse ? nullptr : columns_.codes(column), by_code.data(), is_beyond_cache(),
+                     sparse ? &columns_ : nullptr, column};
   const auto range = [](auto& values, size_t first, size_t last) {
     return std::span(values.data() + first, last - first);
   };

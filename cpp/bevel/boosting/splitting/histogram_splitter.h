@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <vector>
 
@@ -77,12 +78,23 @@ class HistogramSplitter {
   bool is_small(const Node& node) const;
   // part: the entries of a group.
   void build(size_t start, size_t end, const ColumnGroup& group, PackedSum* part) const;
+  void build_sparse(size_t start, size_t end, const ColumnGroup& group, PackedSum* part) const;
   size_t n_row_blocks(const Node& node) const;
   void build_blocks(const Node& node);
   void fill(const Node& node, const ColumnGroup& group, PackedSum* part) const;
   void search_group(const CutSearch& search, const Node& node, const ColumnGroup& group,
                     const PackedSum* part, KnownScore& known, NodeCut& best) const;
   void search_small(Node& node);
+  // Searches a group of sparse columns by the codes that the rows of a node have, and subtracts
+  // their sums from a histogram of the group, unless it is null.
+  class SparseSums;
+  struct SparseRoom {  // all zero between uses
+    std::vector<PackedSum> sums;
+    std::vector<uint64_t> seen;
+  };
+  std::unique_ptr<SparseRoom> take_room() const;
+  void search_sparse(const CutSearch& search, const Node& node, const ColumnGroup& group,
+                     KnownScore& known, NodeCut& best, PackedSum* rest) const;
   void check_counts(Node& node);
   double least_hessian(const Node& node) const;
   NodeCut search_with_counts(const Node& node) const;
@@ -101,9 +113,12 @@ class HistogramSplitter {
   NodeLimits limits_;
   StatisticScales scales_;
   int32_t largest_hessian_ = 1;
+  double codes_of_row_ = 0.0;
   BoostingRows* rows_ = nullptr;
   std::vector<std::unique_ptr<Histogram>> spare_;
   std::vector<Histogram> block_histograms_;  // histograms of the current node by block
+  mutable std::mutex rooms_mutex_;
+  mutable std::vector<std::unique_ptr<SparseRoom>> rooms_;
   RowPartition partition_;
 };
 

@@ -43,8 +43,13 @@ size_t RowPartition::run(const RowTest& test, std::span<uint32_t> rows,
     uint8_t* goes_left = goes_left_.data() + first;
     const auto code = [&](size_t i) { return test.codes + size_t{own[i]} * kGroupColumns; };
     size_t n_left = 0;
-    visit_rows(last - first, test.prefetch, code,
-               [&](size_t i) { n_left += goes_left[i] = test.goes_left[*code(i)]; });
+    if (test.sparse)
+      test.sparse->visit_codes(
+          test.column, rows.subspan(first, last - first),
+          [&](size_t i, uint8_t c) { n_left += goes_left[i] = test.goes_left[c]; });
+    else
+      visit_rows(last - first, test.prefetch, code,
+                 [&](size_t i) { n_left += goes_left[i] = test.goes_left[*code(i)]; });
     lefts_before_[first / kBlockRows + 1] = n_left;
   });
   for (size_t b = 0; b < n_blocks; ++b) lefts_before_[b + 1] += lefts_before_[b];

@@ -8,14 +8,17 @@
 
 #include "bevel/boosting/row_statistics.h"
 #include "bevel/boosting/team.h"
+#include "bevel/boosting/tree_columns.h"
 
 namespace bevel {
 
 // Decides the side of a row by its code in a column.
 struct RowTest {
-  const uint8_t* codes;      // code of row r at [r * kGroupColumns]
+  const uint8_t* codes;      // code of row r at [r * kGroupColumns]; null: sparse
   const uint8_t* goes_left;  // 0 or 1 by code
   bool prefetch;             // the codes do not fit in the caches
+  const TreeColumns* sparse = nullptr;
+  size_t column = 0;  // of the sparse columns
 };
 
 class RowPartition {
