@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import os.path
 import unicodedata
 from collections.abc import Sequence
 
@@ -108,8 +107,8 @@ def shorten_names(names: Sequence[str], longest: int) -> list[str]:
     """
     long = [name for name in names if len(name) > longest]
     if len(set(long)) > 1:
-        start = _boundary(os.path.commonprefix(long))
-        end = _boundary(os.path.commonprefix([name[start:][::-1] for name in long]))
+        start = _boundary(_common(long))
+        end = _boundary(_common([name[start:][::-1] for name in long]))
         cut = {
             name: ("…" if start > 3 else name[:start])
             + name[start : len(name) - end]
@@ -122,6 +121,13 @@ def shorten_names(names: Sequence[str], longest: int) -> list[str]:
     if len(set(short.values())) < len(short):
         short = {name: _without_middle(text, 2 * longest) for name, text in cut.items()}
     return [short.get(name, name) for name in names]
+
+
+def _common(names: Sequence[str]) -> str:
+    """The beginning that all names share."""
+    first, last = min(names), max(names)
+    pairs = zip(first, last, strict=False)
+    return first[: next((i for i, (a, b) in enumerate(pairs) if a != b), len(first))]
 
 
 def _boundary(common: str) -> int:

@@ -62,7 +62,7 @@ def fit(
     Parameters
     ----------
     data : path
-        CSV, TSV (both may be gzipped) or Parquet.
+        CSV or TSV, also compressed, Parquet, Arrow, ORC, JSON lines or Excel.
     target : str
         Column to predict.
     task : {"auto", "classification", "regression"}

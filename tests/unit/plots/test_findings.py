@@ -3,11 +3,14 @@
 import numpy as np
 import pandas as pd
 import pytest
-from sklearn.datasets import load_iris
+from sklearn.datasets import load_diabetes, load_iris
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
 from bevel.analysis.results import Importance, ImportanceTest
 from bevel.plots.canvas import course, digits, largest_of, panel
+from bevel.report.tasks import words_of
+from bevel.workflow.scores import Estimate
+from bevel.workflow.tasks import REGRESSION
 
 
 @pytest.fixture(scope="module")
@@ -232,3 +235,40 @@ def test_ticks_are_plain_numbers(low, high, shown):
         axes.set_yticks(np.linspace(low, high, len(shown)))
     axes.figure.canvas.draw()
     assert [text.get_text() for text in axes.get_yticklabels()] == shown
+
+
+def test_importance_of_a_squared_error_is_shown_in_percent():
+    X, y = load_diabetes(return_X_y=True, as_frame=True)
+    forest = ObliqueForestRegressor(30, random_state=0).fit(X, y)
+    found = analysis.importance(forest, "permutation", X, y, random_state=0)
+    shown = found.in_percent()
+    np.testing.assert_allclose(shown.values, 100.0 * found.values / found.error)
+    np.testing.assert_allclose(
+        shown.standard_error / shown.values, found.standard_error / found.values
+    )
+    assert shown.measures.startswith(
+        "increase, in percent, of the mean squared error of the forest"
+    )
+    ax = plots.importance_bars(found)
+    widest = max(bar.get_width() for bar in ax.patches)
+    assert widest == pytest.approx(shown.values.max())
+    labels = forest.feature_names_in_
+    classes = ObliqueForestClassifier(30, random_state=0).fit(X[labels], y > 140)
+    plain = analysis.importance(classes, "permutation", X, y > 140, random_state=0)
+    assert plain.in_percent() is plain
+
+
+def test_curve_of_a_squared_error_is_in_units_of_the_target():
+    X, y = load_diabetes(return_X_y=True)
+    forest = ObliqueForestRegressor(30, random_state=0).fit(X, y)
+    curve = analysis.out_of_bag_curve(forest, X, y)
+    ax = plots.out_of_bag_curve(curve)
+    np.testing.assert_allclose(ax.lines[0].get_ydata(), np.sqrt(curve.loss))
+    assert ax.get_ylabel() == "out-of-bag root mean squared error"
+
+
+def test_sentence_of_a_page_has_no_squared_units():
+    told = words_of(REGRESSION)
+    text = told.rise(Estimate(2100.0, 1000.0, 3300.0), 10_000.0)
+    assert text == "root mean squared error of 100 by 10 (95 % interval 4.88 to 15.3)"
+    assert told.family_errors(10_000.0, 400.0) == ("100", "2")
