@@ -1,6 +1,7 @@
 """The estimators, with the API of scikit-learn."""
 
 from bevel.estimators.boosting import ObliqueBoostingClassifier, ObliqueBoostingRegressor
+from bevel.estimators.combined import ObliqueClassifier, ObliqueRegressor
 from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.isolation import ObliqueIsolationForest
 from bevel.estimators.rotated.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
@@ -15,9 +16,11 @@ from bevel.estimators.survival import ObliqueSurvivalForest
 __all__ = [
     "ObliqueBoostingClassifier",
     "ObliqueBoostingRegressor",
+    "ObliqueClassifier",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "ObliqueIsolationForest",
+    "ObliqueRegressor",
     "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",

@@ -1,4 +1,4 @@
-"""The fitted forest: all that prediction, files, exports, analysis and text read of an estimator.
+"""The fitted forest, and fitted models of one table together: all that prediction, files, exports, analysis and text read of an estimator.
 
 An estimator makes one at the end of `fit` and hands it out as `fitted_forest_`. Nobody else looks
 into estimators.
@@ -14,17 +14,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
-from bevel._types import Float32s
+from bevel._types import Float32s, Floats
 from bevel.data.encoding import Encoding
-from bevel.forest.aggregation import Aggregation
+from bevel.forest.aggregation import Aggregation, WeightedSum
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.outputs import forest_of_output
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import LeafTargets
+from bevel.forest.records import MemberRecord
 from bevel.forest.task import SeveralOutputs, Task
 
-__all__ = ["FittedForest", "Predictor", "StoredTargets"]
+__all__ = ["FittedCombination", "FittedForest", "Predictor", "StoredTargets"]
 
 
 class Predictor(Protocol):
@@ -115,6 +116,10 @@ class FittedForest:
         """Labels of the classes of the target; None without classes, and of several outputs."""
         return self.task.classes
 
+    def columns(self, X: Float32s, n_threads: int) -> Floats:
+        """Predictions of encoded rows: class probabilities, or one column of values."""
+        return self.aggregation.columns(self.packed_predictor, X, n_threads)
+
     def output(self, k: int) -> FittedForest:
         """The fitted forest of one of several outputs, as if it were the only one."""
         task = self.task
@@ -136,3 +141,57 @@ class FittedForest:
         if predictor is self.predictor and targets is self.targets:
             return self
         return replace(self, predictor=predictor, targets=targets)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCombination:
+    """Fitted models of one table, whose predictions are added up with weights.
+
+    Attributes
+    ----------
+    members : tuple of FittedForest
+        The models, which have the same encoding and task.
+    aggregation : WeightedSum
+        Their weights.
+    record : MemberRecord
+        How the weights were chosen.
+    """
+
+    members: tuple[FittedForest, ...]
+    aggregation: WeightedSum
+    record: MemberRecord
+
+    @property
+    def encoding(self) -> Encoding:
+        """How the columns of a table become what the trees of all members read."""
+        return self.members[0].encoding
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if the training table had names."""
+        return self.members[0].feature_names
+
+    @property
+    def task(self) -> Task:
+        """What is predicted."""
+        return self.members[0].task
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the training table."""
+        return self.members[0].n_features
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """Labels of the classes of the target; None without classes."""
+        return self.task.classes
+
+    def columns(self, X: Float32s, n_threads: int) -> Floats:
+        """Predictions of encoded rows: class probabilities, or one column of values."""
+        return self.aggregation.combine(each.columns(X, n_threads) for each in self.members)
+
+    def in_memory(self) -> FittedCombination:
+        """Return a copy that reads nothing from a file; raises ModelFileError if it is damaged."""
+        members = tuple(each.in_memory() for each in self.members)
+        same = all(one is other for one, other in zip(members, self.members, strict=True))
+        return self if same else replace(self, members=members)

@@ -74,6 +74,7 @@ __all__ = [
     "fit_forest",
     "needs_out_of_bag",
     "prepare",
+    "prepare_rows",
     "scale_for",
     "score_out_of_bag",
     "shape_of",
@@ -187,8 +188,20 @@ def prepare(
     before : FittedForest or None, default=None
         Forest of an earlier fit that this one adds trees to.
     """
+    target = request.kind.read(y, sample_weight, table.n_rows, request.values, before)
+    return prepare_rows(request, table, feature_names, target, n_threads, before)
+
+
+def prepare_rows(
+    request: FitRequest,
+    table: Table,
+    feature_names: tuple[str, ...] | None,
+    target: TrainingTarget,
+    n_threads: int,
+    before: FittedForest | None = None,
+) -> PreparedFit:
+    """Encode rows whose targets have been read, and resolve the options; see `prepare`."""
     values, members = request.values, request.members
-    target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
         dataset = encode_dataset(table, before.encoding, n_threads)
     else:
