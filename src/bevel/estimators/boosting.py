@@ -357,7 +357,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             viewed = view_dataset(table, self.categorical_features, scale, n_threads)
             if viewed is not None:
                 return viewed
-        level_target = self._task().level_target(target.values) if self.projection == "auto" else None
+        level_target = (
+            self._task().level_target(target.values) if self.projection == "auto" else None
+        )
         nominal = self.categorical_features
         return learn_dataset(table, nominal, scale, n_threads, target.weights, level_target)
 

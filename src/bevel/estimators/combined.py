@@ -34,7 +34,7 @@ from bevel.estimators.forest import (
     ObliqueForestRegressor,
 )
 from bevel.estimators.loading import restore
-from bevel.estimators.registry import kind_of, savable
+from bevel.estimators.registry import KINDS, kind_of, savable
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
@@ -235,6 +235,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         """The models as estimators of their own."""
         check_is_fitted(self)
         found = []
+        shared = self._shared() | {"callback": None}
         for fitted in self._fitted.members:
             seed = fitted.provenance.seed
             adds_up = isinstance(fitted.aggregation, SumOfTrees)
@@ -245,7 +246,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             else:
                 how = {"n_estimators": n_trees}
             kind = self._boosting if adds_up else self._forest
-            parameters = kind(random_state=seed, **how, **self._shared())._own_parameters()
+            parameters = kind(random_state=seed, **how, **shared)._own_parameters()
             found.append(StoredEstimator(kind.__name__, parameters, fitted, None))
         return found
 
@@ -272,7 +273,9 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             Path, such as "model.bevel". A crash or a full disk leaves an older file unchanged.
         """
         check_is_fitted(self)
-        save(self._to_store(), kind_of(self), path)
+        stored = StoredEstimator(type(self).__name__, self._own_parameters(), self._fitted, None)
+        members = [(each, KINDS[each.name]) for each in self._stored_members()]
+        save(stored, kind_of(self), path, members)
 
     def verify(self) -> Self:
         """Check the whole of a file that was loaded with `bevel.load(path, mmap=True)`.

@@ -1,0 +1,174 @@
+"""The classifier and the regressor that combine a forest and boosting."""
+
+from __future__ import annotations
+
+import copy
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import bevel
+from bevel import ModelFileError, ObliqueClassifier, ObliqueRegressor
+from bevel.files.model import summarise
+from bevel.estimators.registry import KINDS
+
+RNG = np.random.default_rng(0)
+N = 240
+X = pd.DataFrame(RNG.normal(size=(N, 4)), columns=list("abcd"))
+X["level"] = pd.Categorical(RNG.choice(["x", "y", "z"], N))
+X.loc[::9, "b"] = np.nan
+SIGNAL = (X["a"] + (X["level"] == "x") + 0.5 * RNG.normal(size=N)).to_numpy()
+LABELS = np.where(SIGNAL > 0.3, "yes", "no")
+FITS = {
+    "classes": (ObliqueClassifier(quality=1, random_state=0), LABELS),
+    "numbers": (ObliqueRegressor(quality=1, random_state=0), SIGNAL),
+}
+MODELS = {kind: model.fit(X, y) for kind, (model, y) in FITS.items()}
+
+
+def predictions(model, rows=X):
+    return model.predict_proba(rows) if hasattr(model, "predict_proba") else model.predict(rows)
+
+
+@pytest.fixture(params=["classes", "numbers"])
+def kind(request):
+    return request.param
+
+
+@pytest.fixture
+def model(kind):
+    return MODELS[kind]
+
+
+def test_predictions_are_the_same_for_any_number_of_threads(kind, model):
+    unfitted, y = FITS[kind]
+    for n_jobs in (1, 2):
+        again = clone(unfitted).set_params(n_jobs=n_jobs).fit(X, y)
+        assert np.array_equal(predictions(again), predictions(model))
+        assert str(again.members_) == str(model.members_)
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+def test_saved_model_predicts_the_same(model, tmp_path, mmap):
+    path = tmp_path / "model.bevel"
+    model.save(path)
+    loaded = bevel.load(path, mmap=mmap)
+    assert type(loaded) is type(model)
+    assert loaded.get_params() == model.get_params()
+    assert np.array_equal(predictions(loaded), predictions(model))
+    assert np.array_equal(predictions(loaded, X[:1]), predictions(model, X[:1]))
+    assert str(loaded.members_) == str(model.members_)
+    assert np.array_equal(loaded.weights_, model.weights_)
+    assert np.array_equal(loaded.feature_importances_, model.feature_importances_)
+    assert list(loaded.feature_names_in_) == list(model.feature_names_in_)
+    if hasattr(model, "predict_interval"):
+        assert np.array_equal(loaded.predict_interval(X), model.predict_interval(X))
+    loaded.verify().save(tmp_path / "again.bevel")
+    assert (tmp_path / "again.bevel").read_bytes() == path.read_bytes()
+
+
+def test_every_damaged_byte_is_refused_or_harmless(model, tmp_path):
+    path = tmp_path / "model.bevel"
+    model.save(path)
+    contents = bytearray(path.read_bytes())
+    rng = np.random.default_rng(0)
+    for place in rng.integers(0, len(contents), 60):
+        damaged = bytearray(contents)
+        damaged[place] ^= 1 << int(rng.integers(8))
+        path.write_bytes(damaged)
+        with pytest.raises(ModelFileError):
+            bevel.load(path)
+
+
+def test_summary_of_a_file_tells_the_members(model, tmp_path):
+    model.save(tmp_path / "model.bevel")
+    for verify in (False, True):
+        summary = summarise(tmp_path / "model.bevel", KINDS, verify)
+        assert [each["member"] for each in summary["members"]["members"]] == ["forest", "boosting"]
+        assert summary["n_trees"] == model.members_.n_trees.sum()
+        assert summary["parameters"] == {"quality": 1, "random_state": 0}
+
+
+@pytest.mark.parametrize("how", [copy.deepcopy, lambda model: pickle.loads(pickle.dumps(model))])
+def test_copies_predict_the_same(model, how):
+    assert np.array_equal(predictions(how(model)), predictions(model))
+
+
+def test_members_are_printed_as_a_table(model):
+    text = str(model.members_)
+    assert text.splitlines()[0].split()[0] == "member"
+    assert "weighted mean" in text
+    assert "24 rows that neither member was fitted on" in text
+    assert "<table>" in model.members_._repr_html_()
+    assert list(model.members_.to_pandas().index) == ["forest", "boosting"]
+
+
+def test_importances_are_the_weighted_mean_of_those_of_the_members(model):
+    parts = [each.feature_importances_ for each in model.estimators_]
+    expected = np.average(parts, axis=0, weights=model.weights_)
+    assert np.allclose(model.feature_importances_, expected, rtol=0, atol=1e-12)
+
+
+def test_few_rows_leave_equal_shares(kind):
+    unfitted, y = FITS[kind]
+    model = clone(unfitted).fit(X[:60], y[:60])
+    assert model.weights_.tolist() == [0.5, 0.5]
+    assert "equal weights" in str(model.members_)
+    assert model.members_.as_dict()["loss"] is None
+
+
+def test_intervals_cover_new_rows_and_need_held_out_rows():
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(3000, 3))
+    y = rows[:, 0] + rng.normal(size=3000)
+    model = ObliqueRegressor(quality=1, random_state=0).fit(rows[:1000], y[:1000])
+    low, high = model.predict_interval(rows[1000:], coverage=0.8).T
+    inside = np.mean((low <= y[1000:]) & (y[1000:] <= high))
+    assert 0.7 < inside < 0.9
+    few = ObliqueRegressor(quality=1, random_state=0).fit(rows[:50], y[:50])
+    with pytest.raises(ValueError, match="fewer than 100 rows"):
+        few.predict_interval(rows[:2])
+
+
+def test_one_class_has_probability_one():
+    model = ObliqueClassifier(quality=1, random_state=0).fit(X, np.full(N, "only"))
+    assert model.predict_proba(X[:3]).tolist() == [[1.0]] * 3
+
+
+def test_monotone_constraints_hold():
+    model = ObliqueRegressor(quality=1, monotonic_cst={"a": 1}, random_state=0).fit(X, SIGNAL)
+    steps = [model.predict(X[:20].assign(a=value)) for value in np.linspace(-2, 2, 15)]
+    assert (np.diff(steps, axis=0) >= 0).all()
+
+
+def test_several_outputs_are_refused_with_what_to_use():
+    with pytest.raises(ValueError, match="Several outputs are for ObliqueForestClassifier"):
+        ObliqueClassifier(quality=1).fit(X, np.column_stack([LABELS, LABELS]))
+
+
+def test_warm_start_is_no_parameter():
+    with pytest.raises(TypeError, match="no parameter 'warm_start'"):
+        ObliqueClassifier(warm_start=True)
+
+
+@pytest.mark.parametrize("quality", [0, 6, 2.5, "high"])
+def test_wrong_quality_is_refused(quality):
+    with pytest.raises((TypeError, ValueError), match="quality must be an integer"):
+        ObliqueRegressor(quality=quality).fit(X, SIGNAL)
+
+
+def test_interrupted_fit_leaves_the_earlier_model(model, kind):
+    calls = []
+
+    def stop(done, total):
+        calls.append(total)
+        if len(set(calls)) > 1:  # in the second stage
+            raise KeyboardInterrupt
+
+    again = copy.deepcopy(model)
+    with pytest.raises(KeyboardInterrupt):
+        again.set_params(callback=stop, quality=2).fit(X, FITS[kind][1])
+    assert np.array_equal(predictions(again), predictions(model))
