@@ -11,7 +11,13 @@ import pytest
 from sklearn.base import clone
 
 import bevel
-from bevel import ModelFileError, ObliqueClassifier, ObliqueRegressor
+from bevel import (
+    ModelFileError,
+    NoOutOfBagError,
+    ObliqueClassifier,
+    ObliqueRegressor,
+    analysis,
+)
 from bevel.files.model import summarise
 from bevel.estimators.registry import KINDS
 
@@ -172,3 +178,73 @@ def test_interrupted_fit_leaves_the_earlier_model(model, kind):
     with pytest.raises(KeyboardInterrupt):
         again.set_params(callback=stop, quality=2).fit(X, FITS[kind][1])
     assert np.array_equal(predictions(again), predictions(model))
+
+
+# Analysis: what adds up to the prediction is exact, what needs a single forest says what to use.
+
+
+def test_shapley_values_and_effects_of_a_regression_are_those_of_the_weighted_mean():
+    model, rows = MODELS["numbers"], X.iloc[:12]
+    values = analysis.shapley_values(model, rows, X, random_state=0)
+    assert np.allclose(values.predictions, model.predict(rows), rtol=0, atol=1e-9)
+    path = analysis.shapley_values(model, rows, feature_perturbation="tree_path_dependent")
+    assert np.allclose(path.predictions, model.predict(rows), rtol=0, atol=1e-9)
+
+    expected = 0.0
+    for weight, each in zip(model.weights_, model.estimators_, strict=True):
+        own = analysis.shapley_values(each, rows, feature_perturbation="tree_path_dependent")
+        expected = expected + weight * own.values
+    assert np.allclose(path.values, expected, rtol=0, atol=1e-9)
+
+    effect = analysis.partial_dependence(model, X, "a", values=[-1.0, 0.5])
+    naive = [model.predict(X.assign(a=value)).mean() for value in (-1.0, 0.5)]
+    assert np.allclose(effect.values, naive, rtol=0, atol=1e-9)
+
+
+def test_shapley_values_of_a_classifier_are_refused_with_what_to_use():
+    with pytest.raises(ValueError, match="the models of `estimators_` one by one"):
+        analysis.shapley_values(MODELS["classes"], X[:2], X)
+
+
+def test_permutation_importance_is_the_rise_of_the_error_of_the_weighted_mean(kind, model):
+    y = FITS[kind][1]
+    found = analysis.importance(
+        model, "permutation", X, y, out_of_bag=False, n_repeats=1, random_state=3
+    )
+    rng = np.random.default_rng(3)
+
+    def error(rows):
+        predicted = model.predict(rows)
+        return np.mean(predicted != y) if kind == "classes" else np.mean((predicted - y) ** 2)
+
+    for name, value in zip(found.names, found.values, strict=True):
+        changed = X.copy()
+        changed[name] = X[name].to_numpy()[rng.permutation(N)]
+        assert np.isclose(value, error(changed) - error(X), rtol=0, atol=1e-12)
+    assert np.isclose(found.error, error(X))
+    with pytest.raises(NoOutOfBagError, match="out_of_bag=False"):
+        analysis.importance(model, "permutation", X, y)
+
+
+def test_gain_importance_is_that_of_the_attribute(model):
+    found = analysis.importance(model)
+    assert np.array_equal(found.values, model.feature_importances_)
+
+
+def test_calibration_of_new_rows_reads_the_probabilities_of_the_weighted_mean():
+    found = analysis.calibration(MODELS["classes"], X, LABELS, positive="yes", out_of_bag=False)
+    assert found.row_kind == "grown on"
+    predicted = MODELS["classes"].predict_proba(X)[:, 1]
+    assert np.isclose(np.average(found.predicted, weights=found.n_rows), predicted.mean())
+    with pytest.raises(NoOutOfBagError, match="members_"):
+        analysis.calibration(MODELS["classes"], X, LABELS, out_of_bag=True)
+
+
+def test_surrogate_tree_imitates_the_predictions(model):
+    assert analysis.surrogate_tree(model, X).fidelity > 0.5
+
+
+@pytest.mark.parametrize("function", ["proximity", "rule_set", "out_of_bag_curve"])
+def test_functions_of_single_forests_name_the_models_to_use(model, kind, function):
+    with pytest.raises(TypeError, match="estimators_"):
+        getattr(analysis, function)(model, X, FITS[kind][1])

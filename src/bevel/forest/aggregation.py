@@ -48,6 +48,8 @@ class Aggregation:
     adds_up : bool
         Whether trees add up to the prediction, so that no single tree predicts the target and no
         tree has a bag.
+    has_bags : bool
+        Whether each tree is grown on a bag, so that other trees can predict a row of the fit.
     hard : bool
         Whether trees vote for a class.
     power : float
@@ -55,6 +57,7 @@ class Aggregation:
     """
 
     adds_up: ClassVar[bool]
+    has_bags: ClassVar[bool] = False
     hard: bool = False
     power: float = 1.0
 
@@ -120,6 +123,7 @@ class MeanOfTrees(Aggregation):
     """
 
     adds_up = False
+    has_bags = True
 
     hard: bool = False
     power: float = 1.0

@@ -172,6 +172,11 @@ class FittedCombination:
         return self.members[0].feature_names
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features; x0, x1, ... if the fit saw none."""
+        return self.members[0].names
+
+    @property
     def task(self) -> Task:
         """What is predicted."""
         return self.members[0].task

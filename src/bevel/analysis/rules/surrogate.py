@@ -184,7 +184,10 @@ def surrogate_tree(
     >>> tree.n_leaves, tree.fidelity > 0.9
     (3, True)
     """
-    analysed = read_forest(forest, "surrogate_tree", trees_only=True)
+    imitates = y is None  # predictions alone
+    analysed = read_forest(
+        forest, "surrogate_tree", trees_only=True, predictions_only=imitates
+    )
     for parameter, value in zip(_PARAMETERS, (max_depth, digits), strict=True):
         parameter.check(value)
     if splits not in ("axis", "sparse"):
@@ -195,7 +198,7 @@ def surrogate_tree(
             "surrogate_tree needs a model with one prediction for each row; got one of "
             f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
         )
-    nominal = frozenset(int(f) for f in np.flatnonzero(analysed.forest.levels))
+    nominal = frozenset(int(f) for f in np.flatnonzero(analysed.fitted.encoding.levels))
     columns = read_columns(read_table(X), nominal, analysed.names)
     maker = _Maker(analysed.task, nominal, max_depth, splits, digits, random_state)
     tests, right, prediction, share, unrounded = maker.make(columns, imitated)
