@@ -18,8 +18,8 @@ from bevel import (
     ObliqueRegressor,
     analysis,
 )
-from bevel.files.model import summarise
 from bevel.estimators.registry import KINDS
+from bevel.files.model import summarise
 
 RNG = np.random.default_rng(0)
 N = 240
@@ -169,7 +169,7 @@ def test_wrong_quality_is_refused(quality):
 def test_interrupted_fit_leaves_the_earlier_model(model, kind):
     calls = []
 
-    def stop(done, total):
+    def stop(_done, total):
         calls.append(total)
         if len(set(calls)) > 1:  # in the second stage
             raise KeyboardInterrupt

@@ -1,4 +1,5 @@
-"""The fitted forest, and fitted models of one table together: all that prediction, files, exports, analysis and text read of an estimator.
+"""The fitted forest, and fitted models of one table together: all that prediction, files, exports,
+analysis and text read of an estimator.
 
 An estimator makes one at the end of `fit` and hands it out as `fitted_forest_`. Nobody else looks
 into estimators.

@@ -233,7 +233,7 @@ def _line(cells: tuple[str, ...]) -> str:
 
 @dataclass(frozen=True, eq=False)
 class MemberRecord:
-    """The members of a weighted sum of models, their losses on rows that none has seen, and weights.
+    """The members of a weighted sum of models: losses on rows that none has seen, and weights.
 
     Attributes
     ----------

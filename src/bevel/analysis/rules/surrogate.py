@@ -185,9 +185,7 @@ def surrogate_tree(
     (3, True)
     """
     imitates = y is None  # predictions alone
-    analysed = read_forest(
-        forest, "surrogate_tree", trees_only=True, predictions_only=imitates
-    )
+    analysed = read_forest(forest, "surrogate_tree", trees_only=True, predictions_only=imitates)
     for parameter, value in zip(_PARAMETERS, (max_depth, digits), strict=True):
         parameter.check(value)
     if splits not in ("axis", "sparse"):
