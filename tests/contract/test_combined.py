@@ -248,3 +248,18 @@ def test_surrogate_tree_imitates_the_predictions(model):
 def test_functions_of_single_forests_name_the_models_to_use(model, kind, function):
     with pytest.raises(TypeError, match="estimators_"):
         getattr(analysis, function)(model, X, FITS[kind][1])
+
+
+def test_onnx_model_predicts_as_python(kind, model):
+    onnxruntime = pytest.importorskip("onnxruntime")
+    session = onnxruntime.InferenceSession(model.to_onnx(dtype="float64").SerializeToString())
+    inputs = {
+        name: X[name].astype(str).to_numpy(object).reshape(-1, 1)
+        if name == "level"
+        else X[[name]].to_numpy()
+        for name in X
+    }
+    found = session.run(None, inputs)
+    assert np.allclose(found[-1], predictions(model), rtol=1e-9, atol=1e-12)
+    if kind == "classes":
+        assert np.array_equal(found[0], model.predict(X))

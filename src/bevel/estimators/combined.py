@@ -6,7 +6,7 @@ import os
 from abc import ABCMeta
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -35,6 +35,8 @@ from bevel.estimators.forest import (
 )
 from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS, kind_of, savable
+from bevel.export.c import write_c
+from bevel.export.onnx import to_onnx
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
@@ -64,6 +66,9 @@ from bevel.training.options import draw_seed
 from bevel.training.progress import Callback
 from bevel.training.targets import ClassTargets, NumberTargets, TargetKind
 from bevel.training.threads import count_threads
+
+if TYPE_CHECKING:
+    import onnx
 
 # The base of the classifier and the regressor.
 
@@ -288,6 +293,39 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         check_is_fitted(self)
         self._fitted = self._fitted.in_memory()
         return self
+
+    def to_c(self, name: str = "model") -> str:
+        """The models with their weights as one C99 file without dependencies.
+
+        Parameters
+        ----------
+        name : str, default="model"
+            Prefix of everything in the file, a C identifier.
+
+        Returns
+        -------
+        str
+            C source; its comment describes the interface. The documentation, Topics, has more.
+        """
+        return "".join(write_c(self.fitted_forest_, name))
+
+    def to_onnx(
+        self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
+    ) -> onnx.ModelProto:
+        """The models with their weights as one ONNX model; needs `bevel[onnx]`.
+
+        Parameters
+        ----------
+        dtype, target_opset, name
+            As in `ObliqueForestClassifier.to_onnx`, whose inputs and outputs it has.
+
+        Returns
+        -------
+        onnx.ModelProto
+            Write it with `onnx.save`, or `model.SerializeToString()`.
+        """
+        fitted = self.fitted_forest_
+        return to_onnx(fitted, dtype=dtype, target_opset=target_opset, name=name)
 
     def _columns(self, X: Any) -> Floats:
         """Weighted mean of the predictions of the models: probabilities, or a column of values."""

@@ -90,6 +90,11 @@ class FittedForest:
         return self.predictor.forest
 
     @property
+    def members(self) -> tuple[FittedForest, ...]:
+        """The models that predict together: itself alone; see `FittedCombination`."""
+        return (self,)
+
+    @property
     def packed_predictor(self) -> PackedPredictor:
         """The predictor of a forest in memory; reads and checks all of a mapped one."""
         predictor = self.predictor

@@ -9,7 +9,7 @@ from functools import cached_property
 
 from bevel.data.encoding import Encoding
 from bevel.errors import wrong_type, wrong_value
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Model", "read_model"]
@@ -19,23 +19,50 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted forest and its name in C.
+    """A fitted forest, or models with weights, and its name in C.
 
     Attributes
     ----------
     name : str
         Prefix of everything in the C file.
-    fitted : FittedForest
-        The forest with its encoding and link.
+    fitted : FittedForest or FittedCombination
+        The models with their encoding and links.
+    is_member : bool
+        Whether it is one of several models, which only predicts probabilities or values.
     """
 
     name: str
-    fitted: FittedForest
+    fitted: FittedForest | FittedCombination
+    is_member: bool = False
 
     @property
     def forest(self) -> FlatForest:
-        """The trees."""
-        return self.fitted.forest
+        """The trees of a single model."""
+        (single,) = self.fitted.members
+        return single.forest
+
+    @property
+    def members(self) -> list[Model]:
+        """The models that are added up, each with a name of its own."""
+        return [
+            Model(f"{self.name}_member{place}", each, is_member=True)
+            for place, each in enumerate(self.fitted.members)
+        ]
+
+    @property
+    def n_trees(self) -> int:
+        """Trees of all models."""
+        return sum(each.forest.n_trees for each in self.fitted.members)
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all models."""
+        return sum(each.forest.n_nodes for each in self.fitted.members)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the training table."""
+        return self.fitted.n_features
 
     @property
     def encoding(self) -> Encoding:
@@ -74,7 +101,7 @@ class Model:
         return bool((self.forest.right >= 0).any())
 
 
-def read_model(fitted: FittedForest, name: str) -> Model:
+def read_model(fitted: FittedForest | FittedCombination, name: str) -> Model:
     """Check a name for C, and wrap a fitted forest."""
     _check_name(name)
     return Model(name, fitted)

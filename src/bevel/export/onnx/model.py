@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
-from bevel.forest.aggregation import MAX_EXPONENT, SumOfTrees
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.aggregation import MAX_EXPONENT, SumOfTrees, WeightedSum
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 
 if TYPE_CHECKING:
     import onnx
@@ -32,7 +33,7 @@ SIZES_OF_FLOAT32 = (np.finfo(np.float32).smallest_normal, np.finfo(np.float32).m
 
 
 def to_onnx(
-    fitted: FittedForest,
+    fitted: FittedForest | FittedCombination,
     *,
     dtype: str = "float32",
     target_opset: int = DEFAULT_OPSET,
@@ -43,8 +44,8 @@ def to_onnx(
 
     Parameters
     ----------
-    fitted : FittedForest
-        The forest.
+    fitted : FittedForest or FittedCombination
+        The forest, or models with weights.
     dtype : {"float32", "float64"}, default="float32"
         Type of numeric inputs and of the outputs.
     target_opset : int, default=18
@@ -55,7 +56,7 @@ def to_onnx(
         Route to the leaves; "auto" chooses the one that should be faster.
     """
     fitted.task.check_one_output("to_onnx")
-    forest, aggregation, classes = fitted.forest, fitted.aggregation, fitted.classes
+    aggregation, classes = fitted.aggregation, fitted.classes
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
     if classes is None and dtype == "float32":
@@ -64,20 +65,44 @@ def to_onnx(
     outputs = ["prediction"] if classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
     inputs, rows = write_inputs(graph, fitted.encoding, names, dtype)
-    if isinstance(aggregation, SumOfTrees):
-        votes = read_sums(forest, aggregation.n_outputs)
-        sums = write_sums(graph, rows, forest, votes, route)
-        means = _write_link(graph, sums, aggregation)
+    if isinstance(aggregation, WeightedSum):
+        means = _write_weighted(graph, rows, fitted.members, aggregation, route)
     else:
-        sums = write_sums(graph, rows, forest, read_votes(forest, aggregation.hard), route)
-        means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+        means = _write_means(graph, rows, *fitted.members, route)
     if classes is None:
         declared = _write_value(graph, means, outputs[0], dtype, aggregation.n_outputs)
     else:
         declared = _write_classes(graph, means, classes, aggregation.power, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
-    _describe(model, forest.n_trees, names)
+    _describe(model, sum(each.forest.n_trees for each in fitted.members), names)
     return model
+
+
+def _write_means(graph: Graph, rows: str, fitted: FittedForest, route: Route) -> str:
+    """Values or probabilities of one model, before a power of them."""
+    forest, aggregation = fitted.forest, fitted.aggregation
+    if isinstance(aggregation, SumOfTrees):
+        votes = read_sums(forest, aggregation.n_outputs)
+        sums = write_sums(graph, rows, forest, votes, route)
+        return _write_link(graph, sums, aggregation)
+    sums = write_sums(graph, rows, forest, read_votes(forest, aggregation.hard), route)
+    return graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+
+
+def _write_weighted(
+    graph: Graph,
+    rows: str,
+    members: Sequence[FittedForest],
+    aggregation: WeightedSum,
+    route: Route,
+) -> str:
+    """Weighted sum of the values or probabilities of several models."""
+    total = ""
+    for weight, each in zip(aggregation.weights, members, strict=True):
+        columns = _write_power(graph, _write_means(graph, rows, each, route), each.aggregation.power)
+        part = graph.add("Mul", columns, graph.constant(np.float64(weight)))
+        total = graph.add("Add", total, part) if total else part
+    return total
 
 
 def write_onnx(forest: Any, path: str | os.PathLike[str], **options: Any) -> None:
@@ -85,14 +110,15 @@ def write_onnx(forest: Any, path: str | os.PathLike[str], **options: Any) -> Non
 
     Parameters
     ----------
-    forest : estimator or FittedForest
+    forest : estimator, FittedForest or FittedCombination
         A fitted estimator that has `to_onnx`, or its `fitted_forest_`.
     path : str or path
         Path of the file, usually ending in .onnx.
     **options
         Options of `to_onnx`.
     """
-    fitted = forest if isinstance(forest, FittedForest) else forest.fitted_forest_
+    given = isinstance(forest, FittedForest | FittedCombination)
+    fitted = forest if given else forest.fitted_forest_
     write_whole(path, [to_onnx(fitted, **options).SerializeToString()])
 
 
@@ -113,10 +139,10 @@ def _check_options(graph: Graph, dtype: object, target_opset: object, name: obje
         raise wrong_value("name", "a string that is not empty", name, "Leave it out for 'bevel'.")
 
 
-def _check_size(fitted: FittedForest) -> None:
+def _check_size(fitted: FittedForest | FittedCombination) -> None:
     """Raise if predictions of a regression overflow float32, or underflow to zero."""
     least, most = (float(end) for end in SIZES_OF_FLOAT32)
-    size = _largest_prediction(fitted)
+    size = max(map(_largest_prediction, fitted.members))
     if size == 0.0 or least <= size <= most:
         return
     raise wrong_value(
