@@ -107,7 +107,7 @@ def test_members_are_printed_as_a_table(model):
     text = str(model.members_)
     assert text.splitlines()[0].split()[0] == "member"
     assert "weighted mean" in text
-    assert "24 rows that neither member was fitted on" in text
+    assert "48 rows that neither member was fitted on" in text
     assert "<table>" in model.members_._repr_html_()
     assert list(model.members_.to_pandas().index) == ["forest", "boosting"]
 
@@ -263,3 +263,32 @@ def test_onnx_model_predicts_as_python(kind, model):
     assert np.allclose(found[-1], predictions(model), rtol=1e-9, atol=1e-12)
     if kind == "classes":
         assert np.array_equal(found[0], model.predict(X))
+
+
+# quality, and a limit of time in its place.
+
+
+def test_limit_of_time_gives_the_model_of_the_step_that_it_chooses(kind):
+    y = FITS[kind][1]
+    estimator = type(FITS[kind][0])
+    long = estimator(time_limit=1e6, random_state=0).fit(X, y)
+    assert long.quality_ == 5
+    assert np.array_equal(predictions(long), predictions(estimator(5, random_state=0).fit(X, y)))
+    with pytest.warns(UserWarning, match="quality 1 takes about"):
+        short = estimator(time_limit=1e-6, random_state=0).fit(X, y)
+    assert short.quality_ == 1
+    assert np.array_equal(predictions(short), predictions(MODELS[kind]))
+
+
+def test_limit_of_time_beside_quality_is_refused():
+    with pytest.raises(ValueError, match="quality must be left out with time_limit"):
+        ObliqueRegressor(quality=4, time_limit=10).fit(X, SIGNAL)
+
+
+def test_quality_sets_the_number_of_trees_and_models(kind):
+    record = MODELS[kind].members_
+    assert record.quality == MODELS[kind].quality_ == 1
+    assert record.n_trees[0] == 100
+    more = clone(FITS[kind][0]).set_params(quality=4).fit(X, FITS[kind][1])
+    assert more.members_.n_models.tolist() == [1, 3]
+    assert more.members_.n_rows > record.n_rows

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import time
+import warnings
 from abc import ABCMeta
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +24,7 @@ from bevel.estimators._base import (
     set_attributes,
     whole_or_not_at_all,
 )
-from bevel.estimators._boosted_trees import hold_out
+from bevel.estimators._boosted_trees import BoostingWork, _record, hold_out
 from bevel.estimators.boosting import (
     ObliqueBoosting,
     ObliqueBoostingClassifier,
@@ -50,10 +52,11 @@ from bevel.parameters.combined_parameters import (
 )
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.parameter import Parameter, check_each
+from bevel.projections.base import FamilySpec
 from bevel.scanning import ScannedTable
 from bevel.training.automatic import SHARED_SCALE
 from bevel.training.boosting import MIN_ROWS_TO_HOLD_OUT, BoostingTarget
-from bevel.training.combination import QUALITY, Evidence, held_out_columns
+from bevel.training.combination import QUALITY, Evidence, Quality, held_out_columns
 from bevel.training.forest_fit import (
     FitRequest,
     FitResult,
@@ -63,12 +66,65 @@ from bevel.training.forest_fit import (
     prepare_rows,
 )
 from bevel.training.options import draw_seed
-from bevel.training.progress import Callback
+from bevel.training.progress import Callback, Progress
 from bevel.training.targets import ClassTargets, NumberTargets, TargetKind
 from bevel.training.threads import count_threads
+from bevel.training.trainer import TrainingTarget
 
 if TYPE_CHECKING:
     import onnx
+
+# Parameters that the members do not have, or have by themselves.
+OWN_PARAMETERS = ("quality", "time_limit", "random_state")
+# Trees of each family that are grown to see how long a tree takes.
+PROBED_TREES = 2
+
+
+@dataclass(frozen=True, eq=False)
+class _FirstStage:
+    """Boosting of some rows, before all rows are fitted again.
+
+    Attributes
+    ----------
+    booster : ObliqueBoosting
+        The estimator, which has the model of the rows that were not held out.
+    work : BoostingWork
+        Rows, targets and options.
+    families : list of FamilySpec
+        The directions that were chosen.
+    refits : bool
+        Whether all rows should be fitted again.
+    held_out : ndarray of bool or None
+        Rows that were held out; None if there are none.
+    columns : ndarray
+        Predictions of these rows, see `held_out_columns`.
+    seconds : float
+        Time that it took.
+    """
+
+    booster: ObliqueBoosting
+    work: BoostingWork
+    families: list[FamilySpec]
+    refits: bool
+    held_out: npt.NDArray[np.bool_] | None
+    columns: Floats
+    seconds: float
+
+    def finish(self, refits: bool) -> FittedForest:
+        """The model, of all rows if it `refits` and that is of use."""
+        if not (refits and self.refits):
+            return self.booster._fitted
+        return self.booster._refit(self.work, self.families)
+
+    def seconds_of_refit(self) -> float:
+        """How long it should take to fit all rows again."""
+        if not self.refits:
+            return 0.0
+        n_kinds = len(self.booster._candidates(self.work))
+        done = _record(self.booster._fitted).training_score
+        n_iter = self.booster._refit_options(self.work.options).max_iter
+        return self.seconds / (n_kinds * max(1, len(done))) * n_iter
+
 
 # The base of the classifier and the regressor.
 
@@ -85,6 +141,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     _boosting: ClassVar[type[ObliqueBoosting]]
     _fitted: FittedCombination
     quality: int
+    time_limit: float | None
     n_jobs: int | None
     random_state: Any
     verbose: int
@@ -115,11 +172,13 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
                 f"{type(self).__name__} needs rows that are in memory; got a scanned table. Fit "
                 f"{self._forest.__name__} or {self._boosting.__name__} to it."
             )
-        check_each(self._own_parameters(), self._parameters)
+        start = time.monotonic()
+        self._check_parameters()
         n_threads = count_threads(self.n_jobs)
         table = self._read(X, y, reset=True)
         seed = draw_seed(self.random_state)
-        forest = self._new_forest(seed)
+        forest = self._forest(random_state=seed, oob_score=True, **self._shared())
+        self._name_columns(forest)
         values, members = forest._checked_parameters()
         target = self._target_kind.read(y, sample_weight, table.n_rows, values, None)
         set_attributes(self, target.task)
@@ -130,24 +189,47 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         request = FitRequest(values, members, self._target_kind, seed)
         names = forest._names_of_columns()
         prepared = prepare_rows(request, table, names, target, n_threads)
+        first = self._first_stage(table, prepared, seed, n_threads)
+        step = QUALITY[self.quality]
+        if self.time_limit is not None:
+            step = self._step_within(prepared, first, start, n_threads)
+        others = self._more_seeds(seed, step.n_boosters - 1)
+        stages = [first, *(self._first_stage(table, prepared, each, n_threads) for each in others)]
+        boosted = [each.finish(step.refits) for each in stages]
+        n_trees = step.n_trees(target.task)
+        prepared = replace(prepared, request=request.with_trees(n_trees))
         rows = RowsInMemory(prepared, prepared.plan(), n_threads)
-        grown = fit_forest(rows, forest.n_estimators, forest._progress)
-        self._fitted = self._combine(table, prepared, grown, seed, n_threads)
+        grown = fit_forest(rows, n_trees, forest._progress)
+        self._fitted = self._combine(step, target, grown, stages, boosted)
         return self
 
+    def _check_parameters(self) -> None:
+        check_each(self._own_parameters(), self._parameters)
+        default = self._parameters["quality"].default
+        if self.time_limit is not None and self.quality != default:
+            raise ValueError(
+                "quality must be left out with time_limit, which chooses it; got "
+                f"quality={self.quality} and time_limit={self.time_limit}. Set one of them."
+            )
+
     def _combine(
-        self, table: Table, prepared: PreparedFit, grown: FitResult, seed: int, n_threads: int
+        self,
+        step: Quality,
+        target: TrainingTarget,
+        grown: FitResult,
+        stages: Sequence[_FirstStage],
+        boosted: Sequence[FittedForest],
     ) -> FittedCombination:
-        """Fit boosting to the rows of the forest, and weigh both."""
-        target, task = prepared.target, prepared.target.task
+        """Weigh the forest and boosting by the rows that boosting has held out."""
         assert grown.estimates is not None  # oob_score=True
         columns = grown.estimates.predictions.reshape(len(target.values), -1)
-        evidence = Evidence(columns, target.values, target.weights, task)
-        boosted = [
-            self._boost(table, prepared, each, evidence, n_threads) for each in self._seeds(seed)
-        ]
+        evidence = Evidence(columns, target.values, target.weights, target.task)
+        for stage in stages:
+            if stage.held_out is not None:
+                evidence.add(stage.held_out, stage.columns)
         n_trees = sum(each.forest.n_trees for each in boosted)
-        record = evidence.weigh((grown.fitted.forest.n_trees, n_trees), (1, len(boosted)))
+        sizes = ((grown.fitted.forest.n_trees, n_trees), (1, len(boosted)))
+        record = evidence.weigh(*sizes, quality=step.number)
         shares = record.weights / record.n_models
         models = [(grown.fitted, shares[0]), *((each, shares[1]) for each in boosted)]
         kept = [(each, float(weight)) for each, weight in models if weight > 0.0]
@@ -156,54 +238,70 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         )
         return FittedCombination(tuple(each for each, _ in kept), aggregation, record)
 
-    def _boost(
-        self,
-        table: Table,
-        prepared: PreparedFit,
-        seed: int,
-        evidence: Evidence,
-        n_threads: int,
-    ) -> FittedForest:
-        """Fit one boosting model, and add what it predicts of the rows that it has held out."""
+    def _first_stage(
+        self, table: Table, prepared: PreparedFit, seed: int, n_threads: int
+    ) -> _FirstStage:
+        """Fit boosting to some rows, and predict those that it has held out."""
+        start = time.monotonic()
         given, dataset = prepared.target, prepared.dataset
-        booster = self._new_booster(seed, len(given.values))
+        booster = self._boosting(random_state=seed, scale=SHARED_SCALE, **self._shared())
+        self._name_columns(booster)
         set_attributes(booster, given.task)
         target = BoostingTarget(given.values.astype(np.float64), given.weights, None)
         target, refits = booster._hold_out(target, seed, hold_out)
         work = booster._work(dataset, target, len(given.values), table, refits, seed)
         families = booster._fit_first(work)
+        seconds = time.monotonic() - start
         held_out = target.validates
+        columns = np.empty((0, 1))
         if held_out is not None:
             weights = None if given.weights is None else given.weights[held_out]
             rows = (dataset.rows(held_out), given.values[held_out], weights)
-            evidence.add(held_out, held_out_columns(booster._fitted, *rows, n_threads))
-        return booster._refit(work, families) if refits else booster._fitted
+            columns = held_out_columns(booster._fitted, *rows, n_threads)
+        return _FirstStage(booster, work, families, refits, held_out, columns, seconds)
 
-    def _seeds(self, seed: int) -> list[int]:
-        """Seeds of the boosting models; that of the first is the seed of the forest."""
-        n_more = QUALITY[self.quality].n_boosters - 1
-        more = np.random.SeedSequence(seed).generate_state(n_more, np.uint64).tolist()
-        return [seed, *more]
+    def _step_within(
+        self, prepared: PreparedFit, first: _FirstStage, start: float, n_threads: int
+    ) -> Quality:
+        """The highest step of `quality` that should end in time, or the lowest, with a warning."""
+        plan = prepared.plan()
+        n_families = 1 if plan is None else len(plan.names)
+        probe = time.monotonic()
+        rows = RowsInMemory(prepared, plan, n_threads)
+        of_tree = np.arange(PROBED_TREES * n_families, dtype=np.int32) % n_families
+        silent = Progress(0, len(of_tree), False, None)
+        rows.grow(np.arange(len(of_tree)), of_tree, None, silent)
+        now = time.monotonic()
+        of_a_tree = (now - probe) / len(of_tree)
+        allowed = float(self.time_limit or 0.0)
+
+        def expected(step: Quality) -> float:
+            refit = first.seconds_of_refit() if step.refits else 0.0
+            boosting = step.n_boosters * refit + (step.n_boosters - 1) * first.seconds
+            forest = of_a_tree * step.n_trees(prepared.target.task)
+            return now - start + boosting + forest
+
+        within = [step for step in QUALITY.values() if expected(step) <= allowed]
+        if within:
+            return max(within, key=expected)
+        least = QUALITY[1]
+        warnings.warn(
+            f"time_limit={self.time_limit} is too short for these rows: quality 1 takes about "
+            f"{expected(least):.2g} seconds. Raise it, or fit fewer rows.",
+            UserWarning,
+            stacklevel=4,  # the caller of fit
+        )
+        return least
+
+    @staticmethod
+    def _more_seeds(seed: int, n: int) -> list[int]:
+        """Seeds of further boosting models; the first has the seed of the forest."""
+        return np.random.SeedSequence(seed).generate_state(n, np.uint64).tolist()
 
     def _shared(self) -> dict[str, Any]:
         """Parameters of this estimator that its members have too."""
         own = self._own_parameters()
-        return {name: own[name] for name in own if name not in ("quality", "random_state")}
-
-    def _new_forest(self, seed: int) -> ObliqueForest:
-        step = QUALITY[self.quality]
-        has_classes = Classification in self._tasks
-        n_trees = step.trees_of_classes if has_classes else step.trees_of_numbers
-        forest = self._forest(n_trees, random_state=seed, oob_score=True, **self._shared())
-        self._name_columns(forest)
-        return forest
-
-    def _new_booster(self, seed: int, n_rows: int) -> ObliqueBoosting:
-        refits = QUALITY[self.quality].refits or n_rows < MIN_ROWS_TO_HOLD_OUT
-        how = {} if refits else {"early_stopping": True, "refit": False}
-        booster = self._boosting(random_state=seed, scale=SHARED_SCALE, **how, **self._shared())
-        self._name_columns(booster)
-        return booster
+        return {name: own[name] for name in own if name not in OWN_PARAMETERS}
 
     def _name_columns(self, member: TableEstimator) -> None:
         for name in ("n_features_in_", "feature_names_in_"):
@@ -225,6 +323,11 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     def members_(self) -> MemberRecord:
         """The forest and boosting, with their trees, losses on rows not seen, and weights."""
         return self.fitted_forest_.record
+
+    @property
+    def quality_(self) -> int:
+        """The step of `quality` of the model, also where `time_limit` has chosen it."""
+        return self.fitted_forest_.record.quality
 
     @property
     def weights_(self) -> Floats:
@@ -362,6 +465,8 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         The fitted models whose weight is above zero, as estimators of their own.
     weights_ : ndarray
         Their weights, summing to one.
+    quality_ : int
+        The step of `quality`, also where `time_limit` has chosen it.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Weighted mean of the gain importances of the models, summing to one.
     fitted_forest_ : FittedCombination
@@ -389,6 +494,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         self,
         quality: int = 3,
         *,
+        time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
         class_weight: Mapping[Any, float] | str | None = None,
         monotonic_cst: Any = None,
@@ -399,6 +505,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         callback: Callback | None = None,
     ) -> None:
         self.quality = quality
+        self.time_limit = time_limit
         self.categorical_features = categorical_features
         self.class_weight = class_weight
         self.monotonic_cst = monotonic_cst
@@ -478,6 +585,8 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
         The fitted models whose weight is above zero, as estimators of their own.
     weights_ : ndarray
         Their weights, summing to one.
+    quality_ : int
+        The step of `quality`, also where `time_limit` has chosen it.
     feature_importances_ : ndarray of shape (n_features_in_,)
         Weighted mean of the gain importances of the models, summing to one.
     fitted_forest_ : FittedCombination
@@ -503,6 +612,7 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
         self,
         quality: int = 3,
         *,
+        time_limit: float | None = None,
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
         interaction_cst: Any = None,
@@ -512,6 +622,7 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
         callback: Callback | None = None,
     ) -> None:
         self.quality = quality
+        self.time_limit = time_limit
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst
         self.interaction_cst = interaction_cst

@@ -243,7 +243,7 @@ def decode_aggregation(
 
 # The weights of the members of a combination, in a header field and sections (`files.model`).
 
-MAX_MEMBERS = 100
+MAX_MEMBERS, MAX_QUALITY = 100, 5
 KINDS_OF_MEMBERS = ("forest", "boosting")
 
 
@@ -258,7 +258,11 @@ def encode_combination(
     arrays["members.n_trees"] = record.n_trees.astype(np.int64)
     return {
         "weights": [float(weight) for weight in aggregation.weights],
-        "record": {"loss": encode_scalar(float(record.loss)), "n_rows": int(record.n_rows)},
+        "record": {
+            "loss": encode_scalar(float(record.loss)),
+            "n_rows": int(record.n_rows),
+            "quality": int(record.quality),
+        },
         "calibration": _encode_calibration(aggregation.calibration, arrays),
     }
 
@@ -272,6 +276,7 @@ def decode_combination(
     about = Fields(fields.take("record", dict), "header.combination.record")
     loss = float(check_kind("record.loss", decode_scalar(about.take_any("loss")), float))
     n_rows = about.take_count("n_rows", most=MAX_SCORES)
+    quality = about.take_count("quality", 1, MAX_QUALITY)
     about.finish()
     calibration = _decode_calibration(fields.take_any("calibration"), sections)
     fields.finish()
@@ -293,7 +298,8 @@ def decode_combination(
         raise damaged("Members", "shares with the sum 1, and counts", "others")
     name = task.row_loss_name
     record = MemberRecord(
-        KINDS_OF_MEMBERS, n_models, n_trees, losses, noise, shares, loss, name, n_rows
+        *(KINDS_OF_MEMBERS, n_models, n_trees, losses, noise, shares, loss, name, n_rows),
+        quality=quality,
     )
     return WeightedSum(tuple(weights), calibration), record
 

@@ -256,6 +256,8 @@ class MemberRecord:
         Name of the loss.
     n_rows : int
         Rows that the losses are of.
+    quality : int
+        The step of `quality` that the model was fitted with.
     """
 
     names: tuple[str, ...]
@@ -267,6 +269,7 @@ class MemberRecord:
     loss: float
     loss_name: str
     n_rows: int
+    quality: int
 
     def rows(self) -> list[tuple[str, int, int, float, float, float]]:
         """Name, models, trees, loss, its standard error and weight of each member."""
@@ -285,6 +288,7 @@ class MemberRecord:
             "loss": None if self.loss != self.loss else self.loss,
             "loss_name": self.loss_name,
             "n_rows": self.n_rows,
+            "quality": self.quality,
         }
 
     def to_pandas(self) -> Any:

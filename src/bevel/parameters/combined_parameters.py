@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from bevel.parameters.boosting_parameters import BOOSTING_CLASSIFIER_PARAMETERS
 from bevel.parameters.forest_parameters import CLASSIFIER_PARAMETERS
-from bevel.parameters.parameter import Integer, Parameter
+from bevel.parameters.parameter import Integer, NoneOption, Number, Parameter
 
 __all__ = ["COMBINED_CLASSIFIER_PARAMETERS", "COMBINED_REGRESSOR_PARAMETERS"]
 
@@ -18,6 +18,15 @@ _QUALITY = Parameter(
     "models. 3 is the forest and boosting at their defaults. 1 takes about a third of the time and "
     "2 two thirds; 4 averages three boosting models, 5 six of them, and doubles the forest.",
     "Use 3.",
+)
+_TIME_LIMIT = Parameter(
+    "time_limit",
+    None,
+    [NoneOption(), Number("(0, inf)")],
+    "Seconds that the fit may take; the highest step of `quality` that should end in time is then "
+    "taken (`quality_`), by the time of a few trees and of a first boosting model. A step gives the "
+    "same model as `quality`, but a busier machine may allow a lower one.",
+    "Use for example 60.",
 )
 _CLASS_WEIGHT = BOOSTING_CLASSIFIER_PARAMETERS["class_weight"]
 _DATA = [
@@ -39,5 +48,7 @@ def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for group in groups for parameter in group}
 
 
-COMBINED_CLASSIFIER_PARAMETERS = _table([_QUALITY], _DATA[:1], [_CLASS_WEIGHT], _DATA[1:], _RUN)
-COMBINED_REGRESSOR_PARAMETERS = _table([_QUALITY], _DATA, _RUN)
+COMBINED_CLASSIFIER_PARAMETERS = _table(
+    [_QUALITY, _TIME_LIMIT], _DATA[:1], [_CLASS_WEIGHT], _DATA[1:], _RUN
+)
+COMBINED_REGRESSOR_PARAMETERS = _table([_QUALITY, _TIME_LIMIT], _DATA, _RUN)

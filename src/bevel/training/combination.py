@@ -29,6 +29,8 @@ class Quality:
 
     Attributes
     ----------
+    number : int
+        The step, from 1 to 5.
     trees_of_classes, trees_of_numbers : int
         Trees of the forest, in classification and in regression.
     n_boosters : int
@@ -37,19 +39,24 @@ class Quality:
         Whether boosting fits all rows again, once the held-out ones have found its iterations.
     """
 
+    number: int
     trees_of_classes: int
     trees_of_numbers: int
     n_boosters: int = 1
     refits: bool = True
 
+    def n_trees(self, task: Task) -> int:
+        """Trees of the forest."""
+        return self.trees_of_classes if task.n_classes else self.trees_of_numbers
+
 
 # Measured in docs/guide/combined.md.
 QUALITY: Mapping[int, Quality] = {
-    1: Quality(100, 100, refits=False),
-    2: Quality(200, 150),
-    3: Quality(500, 300),
-    4: Quality(500, 300, n_boosters=3),
-    5: Quality(1000, 600, n_boosters=6),
+    1: Quality(1, 100, 100, refits=False),
+    2: Quality(2, 200, 150),
+    3: Quality(3, 500, 300),
+    4: Quality(4, 500, 300, n_boosters=3),
+    5: Quality(5, 1000, 600, n_boosters=6),
 }
 
 # Standard deviation, over tables, of the best share of the forest around equal shares
@@ -183,13 +190,17 @@ class Evidence:
         self._sums[held_out] += columns
         self._counts[held_out] += 1
 
-    def weigh(self, n_trees: tuple[int, int], n_models: tuple[int, int]) -> MemberRecord:
+    def weigh(
+        self, n_trees: tuple[int, int], n_models: tuple[int, int], quality: int
+    ) -> MemberRecord:
         """The record of the two members, with their weights.
 
         Parameters
         ----------
         n_trees, n_models : tuple of int
             Trees and models of the forest and of boosting.
+        quality : int
+            The step of `quality`.
         """
         forest, boosting, target, weights = self._rows()
         share = share_of_first(forest, boosting, target, weights, self._task)
@@ -211,6 +222,7 @@ class Evidence:
             loss=float(means[2]),
             loss_name=self._task.row_loss_name,
             n_rows=len(target),
+            quality=quality,
         )
 
     def calibration(self, shares: Floats) -> Calibration | None:

@@ -107,6 +107,10 @@ class FitRequest:
     kind: TargetKind
     seed: int
 
+    def with_trees(self, n_trees: int) -> FitRequest:
+        """The same with another number of trees."""
+        return replace(self, values={**self.values, "n_estimators": n_trees})
+
     @property
     def hard(self) -> bool:
         """Whether trees vote."""

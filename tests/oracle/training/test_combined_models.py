@@ -27,12 +27,12 @@ from bevel.training.combination import (
 COMBINED = {"classes": ObliqueClassifier, "numbers": ObliqueRegressor}
 FORESTS = {"classes": ObliqueForestClassifier, "numbers": ObliqueForestRegressor}
 BOOSTING = {"classes": ObliqueBoostingClassifier, "numbers": ObliqueBoostingRegressor}
-SMALL = Quality(20, 20)
+SMALL = Quality(3, 20, 20)
 
 
 @pytest.fixture(autouse=True)
 def few_trees(monkeypatch):
-    steps = {1: Quality(20, 20, refits=False), 3: SMALL, 4: Quality(20, 20, n_boosters=3)}
+    steps = {3: SMALL, 4: Quality(4, 20, 20, n_boosters=3)}
     monkeypatch.setattr(combination, "QUALITY", {**QUALITY, **steps})
     monkeypatch.setattr("bevel.estimators.combined.QUALITY", {**QUALITY, **steps})
 

@@ -99,7 +99,9 @@ def _write_weighted(
     """Weighted sum of the values or probabilities of several models."""
     total = ""
     for weight, each in zip(aggregation.weights, members, strict=True):
-        columns = _write_power(graph, _write_means(graph, rows, each, route), each.aggregation.power)
+        columns = _write_power(
+            graph, _write_means(graph, rows, each, route), each.aggregation.power
+        )
         part = graph.add("Mul", columns, graph.constant(np.float64(weight)))
         total = graph.add("Add", total, part) if total else part
     return total
