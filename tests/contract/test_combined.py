@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import pickle
 
 import numpy as np
@@ -19,6 +20,7 @@ from bevel import (
     analysis,
 )
 from bevel.estimators.registry import KINDS
+from bevel.files.layout import read_layout, write_layout
 from bevel.files.model import summarise
 
 RNG = np.random.default_rng(0)
@@ -292,3 +294,84 @@ def test_quality_sets_the_number_of_trees_and_models(kind):
     more = clone(FITS[kind][0]).set_params(quality=4).fit(X, FITS[kind][1])
     assert more.members_.n_models.tolist() == [1, 3]
     assert more.members_.n_rows > record.n_rows
+
+
+# Files whose checksums are right, and whose contents are not.
+
+
+def _changed(path, change):
+    layout = read_layout(path.read_bytes())
+    header = json.loads(json.dumps(layout.header))
+    arrays = {name: layout.view(name).copy() for name in layout.sections}
+    change(header, arrays)
+    path.write_bytes(b"".join(write_layout(header, arrays)))
+
+
+def _swap_members(_header, arrays):
+    arrays["member.0"], arrays["member.1"] = arrays["member.1"], arrays["member.0"]
+
+
+def _too_small(header, _arrays):
+    header["combination"]["weights"] = [0.5, 0.4]
+
+
+def _negative(header, _arrays):
+    header["combination"]["weights"] = [1.5, -0.5]
+
+
+def _no_member(_header, arrays):
+    del arrays["member.1"]
+
+
+def _one_more(_header, arrays):
+    arrays["member.2"] = arrays["member.0"]
+
+
+def _itself(header, arrays):
+    arrays["member.0"] = np.frombuffer(b"".join(write_layout(header, arrays)), np.uint8)
+
+
+def _other_name(_header, arrays):
+    inner = read_layout(arrays["member.0"].tobytes())
+    parts = {name: inner.view(name) for name in inner.sections}
+    changed = {**inner.header, "estimator": "ObliqueIsolationForest"}
+    arrays["member.0"] = np.frombuffer(b"".join(write_layout(changed, parts)), np.uint8)
+
+
+def _other_width(_header, arrays):
+    inner = read_layout(arrays["member.0"].tobytes())
+    parts = {name: inner.view(name) for name in inner.sections}
+    changed = {**inner.header, "n_features": 3}
+    arrays["member.0"] = np.frombuffer(b"".join(write_layout(changed, parts)), np.uint8)
+
+
+def _not_bytes(_header, arrays):
+    arrays["member.0"] = arrays["member.0"].astype(np.uint16)
+
+
+def _infinite_loss(_header, arrays):
+    arrays["members.losses"] = np.array([np.inf, 0.0])
+
+
+@pytest.mark.parametrize("mmap", [False, True])
+@pytest.mark.parametrize(
+    "change",
+    [
+        *(_too_small, _negative, _no_member, _one_more, _itself),
+        *(_other_name, _other_width, _not_bytes, _infinite_loss),
+    ],
+)
+def test_file_with_other_contents_is_refused(model, tmp_path, change, mmap):
+    model.save(tmp_path / "model.bevel")
+    _changed(tmp_path / "model.bevel", change)
+    with pytest.raises(ModelFileError):
+        bevel.load(tmp_path / "model.bevel", mmap=mmap)
+
+
+def test_order_of_members_in_a_file_is_free(model, tmp_path):
+    model.save(tmp_path / "model.bevel")
+    _changed(tmp_path / "model.bevel", _swap_members)
+    loaded = bevel.load(tmp_path / "model.bevel")
+    parts = [predictions(each) for each in model.estimators_[::-1]]
+    expected = model.weights_[0] * parts[0] + model.weights_[1] * parts[1]
+    assert np.array_equal(predictions(loaded), expected)
