@@ -108,7 +108,7 @@ def test_copies_predict_the_same(model, how):
 def test_members_are_printed_as_a_table(model):
     text = str(model.members_)
     assert text.splitlines()[0].split()[0] == "member"
-    assert "weighted mean" in text
+    assert "together" in text
     assert "48 rows that neither member was fitted on" in text
     assert "<table>" in model.members_._repr_html_()
     assert list(model.members_.to_pandas().index) == ["forest", "boosting"]

@@ -296,7 +296,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     @staticmethod
     def _more_seeds(seed: int, n: int) -> list[int]:
         """Seeds of further boosting models; the first has the seed of the forest."""
-        return np.random.SeedSequence(seed).generate_state(n, np.uint64).tolist()
+        return [int(each) for each in np.random.SeedSequence(seed).generate_state(n, np.uint64)]
 
     def _shared(self) -> dict[str, Any]:
         """Parameters of this estimator that its members have too."""

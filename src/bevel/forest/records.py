@@ -315,7 +315,7 @@ class MemberRecord:
             for name, _, n_trees, loss, noise, weight in self.rows()
         ]
         if self.n_rows:
-            cells.append(("weighted mean", rounded(self.loss, 4), "", "", ""))
+            cells.append(("together", rounded(self.loss, 4), "", "", ""))
         return cells
 
     def notes(self) -> list[str]:

@@ -24,8 +24,8 @@ _TIME_LIMIT = Parameter(
     None,
     [NoneOption(), Number("(0, inf)")],
     "Seconds that the fit may take; the highest step of `quality` that should end in time is then "
-    "taken (`quality_`), by the time of a few trees and of a first boosting model. A step gives the "
-    "same model as `quality`, but a busier machine may allow a lower one.",
+    "taken (`quality_`), by the time of a few trees and of the first boosting model. A step gives "
+    "the same model as `quality`, but a busier machine may allow a lower one only.",
     "Use for example 60.",
 )
 _CLASS_WEIGHT = BOOSTING_CLASSIFIER_PARAMETERS["class_weight"]

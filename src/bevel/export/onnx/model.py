@@ -68,7 +68,8 @@ def to_onnx(
     if isinstance(aggregation, WeightedSum):
         means = _write_weighted(graph, rows, fitted.members, aggregation, route)
     else:
-        means = _write_means(graph, rows, *fitted.members, route)
+        (single,) = fitted.members
+        means = _write_means(graph, rows, single, route)
     if classes is None:
         declared = _write_value(graph, means, outputs[0], dtype, aggregation.n_outputs)
     else:
