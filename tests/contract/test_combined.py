@@ -157,6 +157,13 @@ def test_several_outputs_are_refused_with_what_to_use():
         ObliqueClassifier(quality=1).fit(X, np.column_stack([LABELS, LABELS]))
 
 
+def test_scanned_table_is_refused_with_what_to_use(tmp_path):
+    X.assign(y=SIGNAL).to_csv(tmp_path / "rows.csv", index=False)
+    scanned = bevel.scan(tmp_path / "rows.csv", target="y")
+    with pytest.raises(ValueError, match="Fit ObliqueForestRegressor or ObliqueBoostingRegressor"):
+        ObliqueRegressor(quality=1).fit(scanned, None)
+
+
 def test_warm_start_is_no_parameter():
     with pytest.raises(TypeError, match="no parameter 'warm_start'"):
         ObliqueClassifier(warm_start=True)
@@ -177,7 +184,7 @@ def test_interrupted_fit_leaves_the_earlier_model(model, kind):
             raise KeyboardInterrupt
 
     again = copy.deepcopy(model)
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(KeyboardInterrupt, match="as it was before"):
         again.set_params(callback=stop, quality=2).fit(X, FITS[kind][1])
     assert np.array_equal(predictions(again), predictions(model))
 

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from bevel._types import Floats
 from bevel.data.tables import Table, select_rows
 from bevel.estimators._base import (
+    FEW_ROWS,
     TableEstimator,
     encode_rows,
     explained,
@@ -43,6 +44,7 @@ from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.importance import gain_importances
+from bevel.forest.predictor import NumberTooLargeError
 from bevel.forest.quantiles import interval_levels
 from bevel.forest.records import MemberRecord
 from bevel.forest.task import Classification, Regression, Task
@@ -172,8 +174,17 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
                 f"{type(self).__name__} needs rows that are in memory; got a scanned table. Fit "
                 f"{self._forest.__name__} or {self._boosting.__name__} to it."
             )
-        start = time.monotonic()
         self._check_parameters()
+        try:
+            self._fitted = self._fit(X, y, sample_weight)
+        except KeyboardInterrupt:  # that of boosting says that its iterations are kept
+            raise KeyboardInterrupt(
+                "fit was interrupted; the estimator is as it was before."
+            ) from None
+        return self
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> FittedCombination:
+        start = time.monotonic()
         n_threads = count_threads(self.n_jobs)
         table = self._read(X, y, reset=True)
         seed = draw_seed(self.random_state)
@@ -200,8 +211,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         prepared = replace(prepared, request=request.with_trees(n_trees))
         rows = RowsInMemory(prepared, prepared.plan(), n_threads)
         grown = fit_forest(rows, n_trees, forest._progress)
-        self._fitted = self._combine(step, target, grown, stages, boosted)
-        return self
+        return self._combine(step, target, grown, stages, boosted)
 
     def _check_parameters(self) -> None:
         check_each(self._own_parameters(), self._parameters)
@@ -289,7 +299,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             f"time_limit={self.time_limit} is too short for these rows: quality 1 takes about "
             f"{expected(least):.2g} seconds. Raise it, or fit fewer rows.",
             UserWarning,
-            stacklevel=4,  # the caller of fit
+            stacklevel=5,  # the caller of fit
         )
         return least
 
@@ -433,6 +443,12 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     def _columns(self, X: Any) -> Floats:
         """Weighted mean of the predictions of the models: probabilities, or a column of values."""
         try:
+            if self._is_plain(X):
+                n_threads = 1 if len(X) < FEW_ROWS else count_threads(self.n_jobs)
+                try:
+                    return self._fitted.columns(X, n_threads, self._fitted.encoding.reading)
+                except NumberTooLargeError:
+                    pass  # the slower conversion raises an error that names the row and column
             rows = encode_rows(self, X)
             return self._fitted.columns(rows, count_threads(self.n_jobs))
         except MemoryError as error:

@@ -15,8 +15,8 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
-from bevel._types import Float32s, Floats
-from bevel.data.encoding import Encoding
+from bevel._types import AnyFloats, Float32s, Floats
+from bevel.data.encoding import Encoding, Reading
 from bevel.forest.aggregation import Aggregation, WeightedSum
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.outputs import forest_of_output
@@ -111,6 +111,11 @@ class FittedForest:
         return self.feature_names or tuple(f"x{feature}" for feature in range(self.n_features))
 
     @property
+    def is_packed(self) -> bool:
+        """Whether the trees are in memory, where they can read rows as they are."""
+        return isinstance(self.predictor, PackedPredictor)
+
+    @property
     def kept_targets(self) -> LeafTargets | None:
         """Training targets of the leaves, read from the file if need be."""
         if self.targets is None or isinstance(self.targets, LeafTargets):
@@ -122,9 +127,9 @@ class FittedForest:
         """Labels of the classes of the target; None without classes, and of several outputs."""
         return self.task.classes
 
-    def columns(self, X: Float32s, n_threads: int) -> Floats:
-        """Predictions of encoded rows: class probabilities, or one column of values."""
-        return self.aggregation.columns(self.packed_predictor, X, n_threads)
+    def columns(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
+        """Predictions of rows, encoded or with a reading: probabilities, or a column of values."""
+        return self.aggregation.columns(self.packed_predictor, X, n_threads, reading)
 
     def output(self, k: int) -> FittedForest:
         """The fitted forest of one of several outputs, as if it were the only one."""
@@ -197,9 +202,15 @@ class FittedCombination:
         """Labels of the classes of the target; None without classes."""
         return self.task.classes
 
-    def columns(self, X: Float32s, n_threads: int) -> Floats:
-        """Predictions of encoded rows: class probabilities, or one column of values."""
-        return self.aggregation.combine(each.columns(X, n_threads) for each in self.members)
+    @property
+    def is_packed(self) -> bool:
+        """Whether all trees are in memory, where they can read rows as they are."""
+        return all(each.is_packed for each in self.members)
+
+    def columns(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
+        """Predictions of rows, encoded or with a reading: probabilities, or a column of values."""
+        found = (each.columns(X, n_threads, reading) for each in self.members)
+        return self.aggregation.combine(found)
 
     def in_memory(self) -> FittedCombination:
         """Return a copy that reads nothing from a file; raises ModelFileError if it is damaged."""

@@ -58,6 +58,9 @@ def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -
     code, text = run("inspect", model, "--verify")
     assert "ObliqueRegressor" in text
     assert "member" in text
+    for kind in ("c", "onnx"):
+        code, text = run("export", model, "--to", kind)
+        assert code == 0, text
     explained = table.with_name("explain.html")
     code, text = run("explain", model, table, "--target", "y", "--out", explained)
     assert code == 0, text
