@@ -23,7 +23,7 @@ from bevel.tuning.candidates import sporf_grid
 from bevel.tuning.parameter_file import read_parameter_file
 from bevel.workflow.rows import LabelledRows
 from bevel.workflow.targets import TargetColumns
-from bevel.workflow.tasks import BOOSTING, FOREST, KINDS, Settings
+from bevel.workflow.tasks import BOOSTING, COMBINED, FOREST, KINDS, Settings
 
 __all__ = [
     "GRIDS",
@@ -245,7 +245,7 @@ def fit_table(
         n_trees=settings.n_trees or task.default_trees(settings.model),
         others=task.parameters(settings.others, rows),
     )
-    _check_kind(settings.model, params, keep_targets)
+    _check_kind(settings, params, keep_targets)
     if params is not None:
         settings = with_parameter_file(settings, params, rows)
     fitted = fit(
@@ -274,7 +274,8 @@ def fit_table(
     )
 
 
-def _check_kind(model: str, params: Path | None, keep_targets: bool) -> None:
+def _check_kind(settings: Settings, params: Path | None, keep_targets: bool) -> None:
+    model, default = settings.model, Settings()
     if model not in KINDS:
         required = '"forest", "boosting" or "combined"'
         raise wrong_value("model", required, model, "Check the spelling.")
@@ -287,6 +288,12 @@ def _check_kind(model: str, params: Path | None, keep_targets: bool) -> None:
         raise ValueError(
             "`params` holds parameters that `tune` has found for a forest; got it with "
             f"{got_of(model)}. Leave it out, or fit a forest."
+        )
+    given = (settings.projection, settings.n_projections, settings.n_trees)
+    if model == COMBINED and given != (default.projection, default.n_projections, 0):
+        raise ValueError(
+            "`projection`, `n_projections` and `n_estimators` are chosen by a combined model; got "
+            f'{given}. Leave them out, or set parameters={{"quality": 4}}.'
         )
 
 

@@ -11,6 +11,7 @@ import pytest
 from support.command_line import invoke
 
 import bevel
+from bevel import workflow
 from bevel.cli.app import app
 
 
@@ -93,3 +94,10 @@ def test_options_of_other_models_are_refused(
     code, text = run("fit", table, "--target", "y", *words)
     assert code != 0
     assert message in " ".join(text.split())
+
+
+def test_parameters_of_other_models_are_refused_in_python(table: Path) -> None:
+    with pytest.raises(ValueError, match="are chosen by a combined model"):
+        workflow.fit(table, "y", drop=["kind"], model="combined", projection="axis")
+    with pytest.raises(ValueError, match="are chosen by a combined model"):
+        workflow.fit(table, "y", drop=["kind"], model="combined", n_estimators=10)
