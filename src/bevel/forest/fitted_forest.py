@@ -37,6 +37,10 @@ class Predictor(Protocol):
         """The whole forest."""
 
     @property
+    def whole(self) -> PackedPredictor:
+        """The predictor of the whole forest in memory."""
+
+    @property
     def packed(self) -> _core.PackedForest:
         """The forest laid out for speed."""
 
@@ -97,8 +101,7 @@ class FittedForest:
     @property
     def packed_predictor(self) -> PackedPredictor:
         """The predictor of a forest in memory; reads and checks all of a mapped one."""
-        predictor = self.predictor
-        return predictor if isinstance(predictor, PackedPredictor) else PackedPredictor(self.forest)
+        return self.predictor.whole
 
     @property
     def n_features(self) -> int:
