@@ -141,6 +141,19 @@ def test_intervals_cover_new_rows_and_need_held_out_rows():
         few.predict_interval(rows[:2])
 
 
+@pytest.mark.parametrize("n_rows", [1, 2, 5])
+def test_a_few_rows_are_fitted_without_a_warning(kind, n_rows):
+    unfitted, y = FITS[kind]
+    model = clone(unfitted).fit(X[:n_rows], y[:n_rows])
+    assert np.isfinite(predictions(model)).all()
+
+
+def test_constant_target_leaves_equal_shares():
+    model = ObliqueRegressor(quality=1, random_state=0).fit(X, np.full(N, 3.0))
+    assert model.weights_.tolist() == [0.5, 0.5]
+    assert (model.predict(X) == 3.0).all()
+
+
 def test_one_class_has_probability_one():
     model = ObliqueClassifier(quality=1, random_state=0).fit(X, np.full(N, "only"))
     assert model.predict_proba(X[:3]).tolist() == [[1.0]] * 3

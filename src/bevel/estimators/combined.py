@@ -188,7 +188,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         n_threads = count_threads(self.n_jobs)
         table = self._read(X, y, reset=True)
         seed = draw_seed(self.random_state)
-        forest = self._forest(random_state=seed, oob_score=True, **self._shared())
+        forest = self._forest(random_state=seed, **self._shared())
         self._name_columns(forest)
         values, members = forest._checked_parameters()
         target = self._target_kind.read(y, sample_weight, table.n_rows, values, None)
@@ -197,7 +197,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             kept = np.flatnonzero(target.weights)
             table = select_rows(table, kept)
             target = replace(target, values=target.values[kept], weights=target.weights[kept])
-        request = FitRequest(values, members, self._target_kind, seed)
+        request = FitRequest(values, members, self._target_kind, seed, keeps_out_of_bag=True)
         names = forest._names_of_columns()
         prepared = prepare_rows(request, table, names, target, n_threads)
         first = self._first_stage(table, prepared, seed, n_threads)
@@ -231,7 +231,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         boosted: Sequence[FittedForest],
     ) -> FittedCombination:
         """Weigh the forest and boosting by the rows that boosting has held out."""
-        assert grown.estimates is not None  # oob_score=True
+        assert grown.estimates is not None  # keeps_out_of_bag=True
         columns = grown.estimates.predictions.reshape(len(target.values), -1)
         evidence = Evidence(columns, target.values, target.weights, target.task)
         for stage in stages:

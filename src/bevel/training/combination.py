@@ -98,8 +98,9 @@ def share_of_first(
 
     least = _lowest(loss)
     lowest = loss(least)
-    if not lowest > 0.0:
-        return least / STEPS
+    if not lowest > 0.0:  # of the shares without loss the one nearest to one half
+        perfect = (step for step in range(STEPS + 1) if loss(step) == lowest)
+        return min(perfect, key=lambda step: abs(2 * step - STEPS)) / STEPS
     scale = n_effective * task.likelihood_of_loss(lowest)
 
     def posterior(step: int) -> float:

@@ -100,12 +100,15 @@ class FitRequest:
         How the target is read.
     seed : int
         Seed of the forest.
+    keeps_out_of_bag : bool
+        Whether the result has out-of-bag predictions, even if no score of them is asked for.
     """
 
     values: Mapping[str, Any]
     members: Sequence[ProjectionDraws]
     kind: TargetKind
     seed: int
+    keeps_out_of_bag: bool = False
 
     def with_trees(self, n_trees: int) -> FitRequest:
         """The same with another number of trees."""
@@ -542,7 +545,7 @@ class RowsInMemory(Rows[FlatForest]):
         if not needs_out_of_bag(prepared, shares.families is not None):
             return FitResult(fitted)
         rows = (fitted, prepared.dataset.X, self.n_threads, prepared.target.weights)
-        if prepared.request.values["oob_score"]:
+        if prepared.request.values["oob_score"] or prepared.request.keeps_out_of_bag:
             return use_out_of_bag(prepared, fitted, predict_out_of_bag(*rows))
         # Only the power depends on the estimates, which need not all be in memory at once.
         power = prepared.request.kind.power(out_of_bag_blocks(*rows), prepared.target)
@@ -589,7 +592,9 @@ class RowsInMemory(Rows[FlatForest]):
 
 def needs_out_of_bag(prepared: PreparedFit, families: bool) -> bool:
     """Whether out-of-bag predictions are needed; families: whether families share the trees."""
-    return bool(prepared.request.values["oob_score"]) or _calibrates(prepared, families)
+    request = prepared.request
+    wanted = bool(request.values["oob_score"]) or request.keeps_out_of_bag
+    return wanted or _calibrates(prepared, families)
 
 
 def _calibrates(prepared: PreparedFit, families: bool) -> bool:
@@ -630,7 +635,7 @@ def score_out_of_bag(
     """The result of a fit with its out-of-bag predictions, if `oob_score` asks for them."""
     metric = request.values["oob_score"]
     if not metric:
-        return FitResult(fitted)
+        return FitResult(fitted, estimates if request.keeps_out_of_bag else None)
     estimates.warn_of_unknown()
     score = request.kind.score(estimates, target, metric if callable(metric) else None)
     return FitResult(fitted, estimates, score)

@@ -135,6 +135,7 @@ def test_share_is_one_half_without_rows_and_near_it_with_few_and_extreme_with_ma
     assert abs(many - 1.0 / 1.09) < 0.02  # weights of inverse variances
     assert share_of_first(values[:, None], bad, values, None, task) == 1.0
     assert share_of_first(good, good, values, None, task) == 0.5
+    assert share_of_first(values[:, None], values[:, None], values, None, task) == 0.5
 
 
 def test_member_of_weight_zero_is_not_kept(monkeypatch):
