@@ -272,8 +272,14 @@ def test_functions_of_single_forests_name_the_models_to_use(model, kind, functio
         getattr(analysis, function)(model, X, FITS[kind][1])
 
 
-def test_onnx_model_predicts_as_python(kind, model):
+@pytest.mark.parametrize("what", ["numbers", "classes", "clear classes"])
+def test_onnx_model_predicts_as_python(what):
     onnxruntime = pytest.importorskip("onnxruntime")
+    kind = "numbers" if what == "numbers" else "classes"
+    model = MODELS[kind]
+    if what == "clear classes":
+        model = clone(model).fit(X, np.where(X["a"] + X["c"] > 0, "yes", "no"))
+        assert model.estimators_[0].calibration_power_ != 1.0
     session = onnxruntime.InferenceSession(model.to_onnx(dtype="float64").SerializeToString())
     inputs = {
         name: X[name].astype(str).to_numpy(object).reshape(-1, 1)

@@ -92,6 +92,9 @@ def test_c_weighs_a_forest_and_boosting_as_python_does(
         "two": ObliqueClassifier(1, random_state=0).fit(X, labels > 1),
         "four": ObliqueClassifier(1, random_state=0).fit(X, labels),
     }
+    clear = np.nan_to_num(X[:, 0]) > 0.0
+    models["clear"] = ObliqueClassifier(1, random_state=0).fit(X, clear)
+    assert models["clear"].estimators_[0].calibration_power_ != 1.0
     alone = ObliqueRegressor(1, random_state=0).fit(X, y)
     fitted = alone.fitted_forest_
     kept = replace(fitted.aggregation, weights=(1.0,))
