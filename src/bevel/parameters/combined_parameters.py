@@ -15,8 +15,8 @@ _QUALITY = Parameter(
     3,
     [Integer(1, 5)],
     "How much work the fit does, from 1 to 5: the number of trees of the forest, and of boosting "
-    "models. 3 is the forest and boosting at their defaults. 1 takes about a third of the time and "
-    "2 two thirds; 4 averages three boosting models, 5 six of them, and doubles the forest.",
+    "models. 3 is the forest and boosting at their defaults. 1 takes about 0.4 of the time and "
+    "2 takes 0.7; 4 averages three boosting models, 5 six of them, and doubles the forest.",
     "Use 3.",
 )
 _TIME_LIMIT = Parameter(
