@@ -10,11 +10,13 @@ import pandas as pd
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
+    ObliqueRegressor,
 )
 
-__all__ = ["BOOSTING", "FORESTS", "SYSTEMS", "Predict"]
+__all__ = ["BOOSTING", "COMBINED", "FORESTS", "SYSTEMS", "Predict"]
 
 # A system: (number of classes, training frame, targets) -> function from a frame to predictions.
 Predict = Callable[[pd.DataFrame], np.ndarray]
@@ -141,7 +143,10 @@ FORESTS: dict[str, Fit] = {
     "random_forest": fit_random_forest,
     "ydf_forest": fit_ydf_forest,
 }
-SYSTEMS = BOOSTING | FORESTS
+COMBINED: dict[str, Fit] = {
+    "bevel_combined": partial(fit_bevel, ObliqueClassifier, ObliqueRegressor),
+}
+SYSTEMS = BOOSTING | FORESTS | COMBINED
 
 
 def _as_text(X: pd.DataFrame) -> pd.DataFrame:

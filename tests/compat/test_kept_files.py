@@ -31,7 +31,8 @@ def test_kept_files_predict_what_they_did(file, mmap):
     expected, X = read_expected(file)
     estimator = bevel.load(file, mmap=mmap)
     assert estimator.predict(X).tolist() == expected["predict"]
-    assert estimator.apply(X).tolist() == expected["leaves"]
+    if "leaves" in expected:
+        assert estimator.apply(X).tolist() == expected["leaves"]
     if "predict_proba" in expected:
         assert np.asarray(estimator.predict_proba(X)).tolist() == expected["predict_proba"]
     if "score_samples" in expected:

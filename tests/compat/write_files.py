@@ -15,9 +15,11 @@ import pandas as pd
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
+    ObliqueRegressor,
     ObliqueSurvivalForest,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
@@ -87,6 +89,8 @@ def other_kinds(
         "rotations": RegularizedRotationClassifier(**rotations).fit(X, labels),
         "rotated": RegularizedRotationRegressor(**rotations).fit(X, y),
         "families": ObliqueForestClassifier(16, **seeds).fit(X, labels),
+        "combination": ObliqueClassifier(1, **seeds).fit(X, labels),
+        "combined": ObliqueRegressor(1, **seeds).fit(X, y),
     }
     return {name: (estimator, 1.5 * X[:8]) for name, estimator in fitted.items()}
 
@@ -107,7 +111,9 @@ def signs(rng: np.random.Generator, X: np.ndarray, *_: Any) -> np.ndarray:
 
 def expected(estimator: Any, X: Any) -> dict[str, Any]:
     """Rows and answers; JSON writes floats so that the same bits are read."""
-    answers = {"predict": estimator.predict(X).tolist(), "leaves": estimator.apply(X).tolist()}
+    answers = {"predict": estimator.predict(X).tolist()}
+    if hasattr(estimator, "apply"):
+        answers["leaves"] = estimator.apply(X).tolist()
     if hasattr(estimator, "classes_"):
         answers["predict_proba"] = np.asarray(estimator.predict_proba(X)).tolist()
     if hasattr(estimator, "score_samples"):

@@ -9,6 +9,7 @@ import pytest
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
@@ -28,6 +29,7 @@ KINDS = {
     "out of bag": ObliqueForestClassifier(40, oob_score=True, random_state=0),
     "boosting": ObliqueBoostingClassifier(max_iter=3, random_state=0),
     "regression boosting": ObliqueBoostingRegressor(max_iter=3, random_state=0),
+    "combined": ObliqueClassifier(1, random_state=0),
     "survival": ObliqueSurvivalForest(**FEW),
     "isolation": ObliqueIsolationForest(**FEW),
     "rotations": RegularizedRotationClassifier(12, n_rotations=2, n_micro_trees=2, random_state=0),

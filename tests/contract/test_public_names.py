@@ -6,6 +6,7 @@ import pytest
 from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier, analysis
 from bevel.parameters import (
     boosting_parameters,
+    combined_parameters,
     forest_parameters,
     rotation_parameters,
 )
@@ -14,6 +15,7 @@ from bevel.parameters.parameter import Parameter
 X = np.random.default_rng(0).normal(size=(60, 3))
 TABLES = (
     boosting_parameters,
+    combined_parameters,
     forest_parameters,
     rotation_parameters,
 )

@@ -14,9 +14,11 @@ from bevel import (
     DateFeatures,
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
+    ObliqueRegressor,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
     RotatedBoostingClassifier,
@@ -78,6 +80,8 @@ STUMPS: dict[str, Any] = {"n_estimators": 10, "max_depth": 2, "learning_rate": 0
         ObliqueForestRegressor(**SMALL, projection="sparse", criterion="absolute_error"),
         ObliqueBoostingClassifier(**FEW),
         ObliqueBoostingRegressor(**FEW),
+        ObliqueClassifier(1, n_jobs=1),
+        ObliqueRegressor(1, n_jobs=1),
         ObliqueIsolationForest(**SMALL, contamination=0.1),
         RegularizedRotationClassifier(
             **SMALL, weighting="new", threshold="random", bootstrap=False, scale=None

@@ -11,6 +11,7 @@ import bevel
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
@@ -31,6 +32,7 @@ KINDS = {
     ObliqueForestRegressor: ("max_depth", 3, 2, {"n_estimators": 5}),
     ObliqueBoostingClassifier: ("max_iter", 4, 3, {}),
     ObliqueBoostingRegressor: ("max_iter", 4, 3, {}),
+    ObliqueClassifier: ("quality", 1, 2, {}),
     ObliqueSurvivalForest: ("max_depth", 3, 2, {"n_estimators": 5}),
     ObliqueIsolationForest: ("n_estimators", 4, 3, {}),
     RegularizedRotationClassifier: ("n_estimators", 8, 9, {"n_rotations": 2, "n_micro_trees": 1}),

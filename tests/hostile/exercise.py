@@ -59,6 +59,7 @@ def exercise_file(
     one = _answer(_PREDICTIONS["leaves"], estimator, rows[:1], trusted)
     if one is not None and one.tobytes() != answers["leaves"][: one.nbytes]:
         raise WrongAnswerError("differs", "leaves of one row are others in a batch")
+    estimator = models_of(estimator)[0]
     for question in rng.sample(_QUESTIONS, QUESTIONS_PER_FILE):
         _ask(question, estimator, rows)
     if rng.random() < SHARE_OF_STUDIES:
@@ -69,6 +70,11 @@ def exercise_file(
         chosen = ANALYSES if rng.random() < SHARE_OF_ANALYSES else CHEAP
         _ask(rng.choice(chosen), estimator, source.X, source.y)
     return answers
+
+
+def models_of(estimator: Any) -> list[Any]:
+    """The models of a forest and boosting together, or a single one."""
+    return estimator.estimators_ if hasattr(estimator, "members_") else [estimator]
 
 
 def rows_for(estimator: Any) -> np.ndarray:
@@ -112,6 +118,10 @@ def _ask(ask: Callable[..., Any], *arguments: Any) -> None:
         return
 
 
+def _leaves(estimator: Any, rows: Any) -> Any:
+    return np.concatenate([each.apply(rows) for each in models_of(estimator)], axis=1)
+
+
 def _probabilities(estimator: Any, rows: Any) -> Any:
     return estimator.predict_proba(rows) if hasattr(estimator, "classes_") else None
 
@@ -128,7 +138,7 @@ def _classes(estimator: Any, rows: Any) -> Any:
 
 
 _PREDICTIONS: dict[str, Callable[..., Any]] = {
-    "leaves": lambda estimator, rows: estimator.apply(rows),
+    "leaves": _leaves,
     "probabilities": _probabilities,
     "values": _values,
     "classes": _classes,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,13 @@ import pandas as pd
 import pytest
 from support.c_models import STRICT, CModels, needs_compiler
 
-from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor, _core
+from bevel import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueClassifier,
+    ObliqueRegressor,
+    _core,
+)
 
 pytestmark = needs_compiler
 
@@ -72,3 +79,27 @@ def test_exponential_is_one() -> None:
     with np.errstate(over="ignore"):
         expected = np.where(x < -708, 0.0, np.exp(np.minimum(x, 709.0)))
     np.testing.assert_allclose(_core.exponentials(x), expected, rtol=4e-16)
+
+
+@pytest.mark.parametrize("options", [("-O0", *STRICT), ("-O3", "-ffp-contract=fast", "-w")])
+def test_c_weighs_a_forest_and_boosting_as_python_does(
+    tmp_path: Path, options: tuple[str, ...]
+) -> None:
+    X, y = _rows()
+    labels = np.digitize(y, [0.8, 1.2, 3.0])
+    models = {
+        "numbers": ObliqueRegressor(1, random_state=0).fit(X, y),
+        "two": ObliqueClassifier(1, random_state=0).fit(X, labels > 1),
+        "four": ObliqueClassifier(1, random_state=0).fit(X, labels),
+    }
+    clear = np.nan_to_num(X[:, 0]) > 0.0
+    models["clear"] = ObliqueClassifier(1, random_state=0).fit(X, clear)
+    assert models["clear"].estimators_[0].calibration_power_ != 1.0
+    alone = ObliqueRegressor(1, random_state=0).fit(X, y)
+    fitted = alone.fitted_forest_
+    kept = replace(fitted.aggregation, weights=(1.0,))
+    alone._fitted = replace(fitted, members=fitted.members[1:], aggregation=kept)
+    exported = CModels({**models, "alone": alone}, tmp_path, *options)
+    rows, _ = _rows(1000, 1)
+    for name in exported.estimators:
+        exported.assert_equal(name, rows, rows)

@@ -19,16 +19,18 @@ from bevel._types import Array, Float32s, Floats, Target
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
 from bevel.estimators._base import TreeEstimator, encode_rows
 from bevel.estimators.boosting import ObliqueBoosting
+from bevel.estimators.combined import ObliqueCombination
 from bevel.estimators.forest import (
     ObliqueForestClassifier,
     ObliqueForestRegressor,
 )
 from bevel.forest.aggregation import MeanOfTrees, SumOfTrees
 from bevel.forest.bags import Bags
-from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.flat_forest import FlatForest, take_trees
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
+from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
+from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import LeafTargets
 from bevel.forest.task import Regression, Task
 from bevel.forest.training_rows import (
@@ -152,7 +154,7 @@ class AnalysedForest:
 
     Attributes
     ----------
-    estimator : TreeEstimator
+    estimator : TreeEstimator or ObliqueCombination
         The fitted estimator.
     fitted : FittedForest
         Forest of the estimator, in memory.
@@ -162,7 +164,7 @@ class AnalysedForest:
         Name of the calling function, for messages.
     """
 
-    estimator: TreeEstimator
+    estimator: TreeEstimator | ObliqueCombination
     fitted: FittedForest
     n_threads: int
     caller: str
@@ -217,6 +219,10 @@ class AnalysedForest:
             raise ValueError(f"{self.caller} needs {need}; got {self.task.model}. {advice}")
         return self.classes
 
+    def columns(self, X: Float32s) -> Floats:
+        """Predictions of encoded rows: calibrated probabilities of classes, or a value."""
+        return self.fitted.columns(np.ascontiguousarray(X), self.n_threads)
+
     def means(self, X: Float32s) -> Floats:
         """Mean values or class shares of encoded rows over the trees, rows x columns."""
         return self.predictor.means(X, self.n_threads, self.hard)
@@ -248,6 +254,12 @@ class AnalysedForest:
 
     def bags_with_rows_out(self) -> Bags:
         """How the bags were drawn; raises unless each tree has rows it has not seen."""
+        if isinstance(self.fitted, FittedCombination):
+            raise NoOutOfBagError(
+                f"{self.caller} of out-of-bag rows needs a forest; got a forest and boosting, "
+                "whose trees have all seen the training rows. Pass rows that were not in the fit, "
+                "and out_of_bag=False; `members_` has the losses of rows that neither has seen."
+            )
         return bags_that_leave_rows_out(self.fitted, self.caller)
 
     def out_of_bag_rows(self, X: Any, y: Any) -> TrainingRows:
@@ -260,9 +272,12 @@ class AnalysedForest:
 
     def recognised_rows(self, X: Any, y: Any) -> TrainingRows | None:
         """The rows of the fit; None for other rows, and if bags are not known."""
+        fitted: Any = self.fitted
+        if isinstance(fitted, FittedCombination):
+            fitted = fitted.members[0]  # a forest, if it is kept, recognises them
         try:
             encoded = self.encode(X, training=True)
-            return training_rows_of(self.fitted, encoded, y, self.caller)
+            return training_rows_of(fitted, encoded, y, self.caller)
         except ValueError:  # other rows, or bags that cannot be drawn again
             return None
 
@@ -280,6 +295,8 @@ class AnalysedForest:
 
     def leaves_rows_out(self) -> bool:
         """Whether each tree has rows it has not seen."""
+        if not self.fitted.aggregation.has_bags:
+            return False
         try:
             self.bags_with_rows_out()
         except NoOutOfBagError:
@@ -302,6 +319,7 @@ def read_forest(
     trees_only: bool = False,
     leaves_only: bool = False,
     several_outputs: bool = False,
+    predictions_only: bool = False,
 ) -> AnalysedForest:
     """Read a fitted forest for the function `caller`; raises if it is not one.
 
@@ -319,9 +337,14 @@ def read_forest(
         allowed.
     several_outputs : bool, default=False
         Whether the function reads no predictions, so that several outputs are allowed.
+    predictions_only : bool, default=False
+        Whether the function reads nothing but predictions of new rows, by `columns`, so that a
+        forest and boosting together are allowed.
     """
     if isinstance(estimator, AnalysedForest):
         return estimator
+    if isinstance(estimator, ObliqueCombination):
+        return _combined(estimator, caller, predictions_only)
     if not isinstance(estimator, TreeEstimator):
         remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
@@ -356,11 +379,14 @@ def explains_sums(
 
     It is called for each output with a forest whose mean prediction is that output's sum of trees.
     Results of several outputs are stacked like those of classes. They must have the fields
-    `values`, `classes` and `output_name`.
+    `values`, `classes` and `output_name`. The regression of a forest and boosting together is one
+    such sum of all of their trees.
     """
 
     @functools.wraps(function)
     def explain(forest: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
+        if isinstance(forest, ObliqueCombination):
+            return function(_sum_of_members(forest, function.__name__), *args, **kwargs)
         if not isinstance(forest, ObliqueBoosting):
             return function(forest, *args, **kwargs)
         check_is_fitted(forest)
@@ -378,6 +404,46 @@ def explains_sums(
         return cast("R", stack_outputs(found, fitted.classes, SCORES))
 
     return explain
+
+
+def _combined(model: ObliqueCombination, caller: str, predictions_only: bool) -> AnalysedForest:
+    """A forest and boosting together, for its predictions; raises if trees are needed."""
+    fitted: Any = model.verify().fitted_forest_
+    if not predictions_only:
+        fitted.aggregation.check_trees_predict(caller)
+    return AnalysedForest(model, fitted, count_threads(model.n_jobs), caller)
+
+
+def _sum_of_members(model: ObliqueCombination, caller: str) -> AnalysedForest:
+    """A regression by a forest and boosting as one forest, whose mean is their weighted mean."""
+    fitted = model.verify().fitted_forest_
+    if fitted.classes is not None:
+        raise ValueError(
+            f"{caller} of a classifier needs trees that add up on one scale; got a forest, whose "
+            "trees add up to probabilities, and boosting, whose trees add up to log-odds. Explain "
+            "the models of `estimators_` one by one, each on its scale; for effects on their "
+            "weighted mean use sklearn.inspection."
+        )
+    n_trees = sum(each.forest.n_trees for each in fitted.members)
+    constant, parts = 0.0, []
+    for weight, each in zip(fitted.aggregation.weights, fitted.members, strict=True):
+        additive, forest = each.aggregation, each.forest
+        factor = weight * n_trees
+        if isinstance(additive, SumOfTrees):
+            constant += weight * additive.baseline[0]
+        else:
+            factor /= forest.n_trees
+        parts.append(replace(forest, leaf_value=forest.leaf_value * factor))
+    joined = functools.reduce(join_forests, parts)
+    values = np.where(joined.right < 0, joined.leaf_value + constant, joined.leaf_value)
+    view = replace(
+        fitted.members[0],
+        predictor=PackedPredictor(replace(joined, leaf_value=values)),
+        aggregation=MeanOfTrees(),
+        provenance=Provenance(seed=None),
+        targets=None,
+    )
+    return AnalysedForest(model, view, count_threads(model.n_jobs), caller)
 
 
 def stack_outputs(

@@ -44,11 +44,13 @@ class ModelName(StrEnum):
 
     forest = "forest"
     boosting = "boosting"
+    combined = "combined"
     isolation = "isolation"
 
 
 EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
+    "bevel fit prices.csv --target price --model combined --out prices.bevel",
     "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
@@ -82,8 +84,20 @@ def fit(
     task: Task = TaskName.auto,
     model: Annotated[
         ModelName,
-        typer.Option(help="Averaged trees, gradient boosting, or unusual rows without a target."),
+        typer.Option(
+            help="Averaged trees, gradient boosting, both with weights, or unusual rows without a "
+            "target."
+        ),
     ] = ModelName.forest,
+    quality: Annotated[
+        int | None,
+        typer.Option(
+            min=1,
+            max=5,
+            help="How much work a combined model does, by default 3.",
+            rich_help_panel=forest.PANEL,
+        ),
+    ] = None,
     trees: Annotated[
         int | None,
         typer.Option(
@@ -158,8 +172,9 @@ def fit(
         jobs,
         forest.forest_parameters(
             max_depth, min_samples_leaf, criterion, class_weight, monotonic, contamination
-        ),
-        str(ModelName.boosting if model == ModelName.boosting else ModelName.forest),
+        )
+        | ({} if quality is None else {"quality": quality}),
+        str(model if model in (ModelName.boosting, ModelName.combined) else ModelName.forest),
     )
     with source_of(data) as source, output.steps() as advance:
         found = workflow.fitting.fit_table(
@@ -204,6 +219,7 @@ NOT_WITH_ISOLATION = (
     (
         *("target", *SURVIVAL_OPTIONS, "report", "oob", "params", "max_depth", "min_samples_leaf"),
         *("criterion", "class_weight", "monotonic", "weights", "keep_targets", "task", "d"),
+        "quality",
     ),
     "{option} has no meaning with --model isolation, which finds unusual rows without a target; "
     "got both. Leave it out{also}.",
@@ -212,7 +228,7 @@ NOT_WITH_TIMES = (
     (
         *("target", "params", "class_weight", "monotonic", "contamination", "keep_targets"),
         "positive",
-        *("task", "model"),
+        *("task", "model", "quality"),
     ),
     "{option} has no meaning with --time and --event, which fit a survival forest; got both. Leave "
     "it out.",
@@ -221,6 +237,18 @@ NOT_WITH_BOOSTING = (
     ("oob", "criterion"),
     "{option} belongs to --model forest; got --model boosting, whose trees have no bags and lower "
     "a loss. Leave out one of the two.",
+)
+NOT_WITH_COMBINED = (
+    (
+        *("oob", "criterion", "trees", "projection", "density", "d", "max_depth"),
+        *("min_samples_leaf", "params", "keep_targets"),
+    ),
+    "{option} belongs to --model forest or boosting; got --model combined, which chooses it. Leave "
+    "it out, or take another --quality.",
+)
+ONLY_WITH_COMBINED = (
+    ("quality",),
+    "{option} belongs to --model combined; got --model {model}. Leave it out.",
 )
 ONLY_WITH_ISOLATION = (
     ("contamination",),
@@ -246,6 +274,9 @@ def _check_options(given: Mapping[str, Any]) -> None:
     _refuse(given, ONLY_WITH_ISOLATION)
     if given["model"] == ModelName.boosting:
         _refuse(given, NOT_WITH_BOOSTING)
+    _refuse(
+        given, NOT_WITH_COMBINED if given["model"] == ModelName.combined else ONLY_WITH_COMBINED
+    )
     return None
 
 
@@ -290,8 +321,9 @@ def _targets(given: Mapping[str, Any], source: Source) -> workflow.targets.Targe
 # Options that a repeated fit has as they were given, before and after those that are inferred.
 GIVEN_FIRST = (*SURVIVAL_OPTIONS, "model")
 GIVEN_LAST = (
-    *("density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight", "monotonic"),
-    *("params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets", "positive"),
+    *("quality", "density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight"),
+    *("monotonic", "params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets"),
+    "positive",
 )
 
 
@@ -302,6 +334,8 @@ def _command(given: Mapping[str, Any], found: workflow.FitResult) -> Command:
         "seed": found.settings.seed,
         "projection": given["projection"] if given["params"] is None else None,
     }
+    if given["model"] == ModelName.combined:
+        del inferred["trees"], inferred["projection"]
     target = {"target": ",".join(found.rows.targets), "task": found.rows.task.name}
     return Command(
         "fit",
@@ -346,7 +380,7 @@ def _as_json(
         "nominal": [found.rows.X.names[index] for index in found.rows.X.nominal],
         "dates": sorted(found.rows.X.dates),
         "model_kind": found.settings.model,
-        "n_trees": found.model.forest_.n_trees,
+        "n_trees": _n_trees(found.model),
         "projection": projection,
         "density": density,
         "n_projections": found.settings.n_projections,
@@ -358,6 +392,11 @@ def _as_json(
         "report": report,
         "notes": found.rows.notes,
     }
+
+
+def _n_trees(model: Any) -> int:
+    members = getattr(model, "members_", None)
+    return model.forest_.n_trees if members is None else int(members.n_trees.sum())
 
 
 def _print(
@@ -372,4 +411,6 @@ def _print(
     }
     lines.setdefault("model", "not kept; --out model.bevel keeps it")
     output.print_lines(lines)
+    if found.settings.model == str(ModelName.combined):
+        output.print_members(found.model.members_.as_dict())
     output.print_families(writer.families(found), has_classes=found.rows.task.has_classes)

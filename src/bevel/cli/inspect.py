@@ -34,6 +34,8 @@ def inspect(
         output.print_json(summary)
         return
     output.print_lines(_lines(summary))
+    if summary["members"] is not None:
+        output.print_members(summary["members"])
     output.print_families(summary["families"], has_classes=_has_classes(summary))
     output.console().print(_columns(summary))
 

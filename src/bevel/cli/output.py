@@ -25,7 +25,7 @@ from rich.table import Table
 from rich.text import Text
 
 from bevel.cli.flags import as_flags
-from bevel.printable import json_escaped, printable
+from bevel.printable import json_escaped, printable, rounded
 
 __all__ = [
     "WIDTH",
@@ -37,6 +37,7 @@ __all__ = [
     "print_families",
     "print_json",
     "print_lines",
+    "print_members",
     "progress",
     "silent",
     "steps",
@@ -177,6 +178,21 @@ def print_families(summary: Mapping[str, Any] | None, *, has_classes: bool) -> N
         screen.print(size_note(summary["min_samples_split"]))
     for name, why in summary["left_out"].items():
         screen.print(Text(printable(f"left out: {name} ({why})")))
+
+
+def print_members(summary: Mapping[str, Any]) -> None:
+    """Print the models that are added up with weights, from `MemberRecord.as_dict`."""
+    rows = [
+        (
+            each["member"],
+            "–" if each["loss"] is None else rounded(each["loss"], 4),
+            f"{each['weight']:.2f}",
+            f"{each['n_models']:,}",
+            f"{each['n_trees']:,}",
+        )
+        for each in summary["members"]
+    ]
+    console().print(table(("member", summary["loss_name"], "weight", "models", "trees"), rows))
 
 
 def check_free(paths: Sequence[Path | None], *, force: bool) -> None:

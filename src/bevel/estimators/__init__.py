@@ -1,6 +1,7 @@
 """The estimators, with the API of scikit-learn."""
 
 from bevel.estimators.boosting import ObliqueBoostingClassifier, ObliqueBoostingRegressor
+from bevel.estimators.combined import ObliqueClassifier, ObliqueRegressor
 from bevel.estimators.date_features import DateFeatures
 from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.isolation import ObliqueIsolationForest
@@ -17,9 +18,11 @@ __all__ = [
     "DateFeatures",
     "ObliqueBoostingClassifier",
     "ObliqueBoostingRegressor",
+    "ObliqueClassifier",
     "ObliqueForestClassifier",
     "ObliqueForestRegressor",
     "ObliqueIsolationForest",
+    "ObliqueRegressor",
     "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",

@@ -32,7 +32,7 @@ from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, MeanOfTrees
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
@@ -103,6 +103,11 @@ Estimator = TypeVar("Estimator", bound="TableEstimator")
 Scalar = TypeVar("Scalar", bound=np.generic)
 NESTED = "projection__"
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
+
+
+# Fewer rows are predicted in less time than it takes to start a thread.
+FEW_ROWS = 32
+PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
 class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
@@ -202,6 +207,25 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
             self.feature_names_in_ = np.array(names, dtype=object)
         elif hasattr(self, "feature_names_in_"):
             del self.feature_names_in_
+
+    def _is_plain(self, X: Any) -> bool:
+        """Whether X is an array of floats with the columns of fit; takes microseconds at most."""
+        known = self.__dict__
+        fitted: FittedForest | FittedCombination | None = known.get("_fitted")
+        return (
+            type(X) is np.ndarray
+            and X.dtype in PLAIN_TYPES
+            and X.ndim == 2
+            and X.shape[0] > 0
+            and X.shape[1] == known.get("n_features_in_")
+            and X.flags.aligned
+            and X.strides[0] % X.itemsize == X.strides[1] % X.itemsize == 0
+            and "feature_names_in_" not in known
+            and fitted is not None
+            and fitted.is_packed
+            and not fitted.encoding.nominal
+            and not fitted.encoding.dates
+        )
 
     def __sklearn_tags__(self) -> Tags:
         """Tags of the tables that are accepted."""
@@ -435,10 +459,6 @@ def _take_over(estimator: object, copy: object, before: Mapping[str, Any]) -> No
 
 # Estimators of trees: what all of them can do once they are fitted.
 
-# Fewer rows are predicted in less time than it takes to start a thread.
-FEW_ROWS = 32
-PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
-
 
 class TreeEstimator(TableEstimator):
     """The methods of a fitted estimator that read its trees."""
@@ -668,25 +688,6 @@ class TreeEstimator(TableEstimator):
         if fitted is None or not isinstance(fitted.predictor, PackedPredictor):
             return None
         return fitted.encoding.of_frame(X, known.get("feature_names_in_"))
-
-    def _is_plain(self, X: Any) -> bool:
-        """Whether X is an array of floats with the columns of fit; takes microseconds at most."""
-        known = self.__dict__
-        fitted: FittedForest | None = known.get("_fitted")
-        return (
-            type(X) is np.ndarray
-            and X.dtype in PLAIN_TYPES
-            and X.ndim == 2
-            and X.shape[0] > 0
-            and X.shape[1] == known.get("n_features_in_")
-            and X.flags.aligned
-            and X.strides[0] % X.itemsize == X.strides[1] % X.itemsize == 0
-            and "feature_names_in_" not in known
-            and fitted is not None
-            and isinstance(fitted.predictor, PackedPredictor)
-            and not fitted.encoding.nominal
-            and not fitted.encoding.dates
-        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")

@@ -322,10 +322,24 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         scorer : ValidationScorer or None, default=None
             Scorer that decides when to stop; None: the loss.
         """
+        work = self._work(dataset, target, n_rows, columns, refits, seed, before, scorer)
+        self._fit_in_stages(work, refits)
+
+    def _work(
+        self,
+        dataset: Dataset,
+        target: BoostingTarget,
+        n_rows: int,
+        columns: DescribedColumns,
+        refits: bool,
+        seed: int,
+        before: FittedForest | None = None,
+        scorer: ValidationScorer | None = None,
+    ) -> BoostingWork:
+        """What the stages of a fit share; arguments as in `_fit_rows`."""
         constraints = self._constraints(columns, dataset.encoding.n_labels)
         options = self._options(n_rows, target.validates is not None, before, refits)
-        work = BoostingWork(dataset, target, constraints, options, seed, before, scorer)
-        self._fit_in_stages(work, refits)
+        return BoostingWork(dataset, target, constraints, options, seed, before, scorer)
 
     def _constraints(
         self, columns: DescribedColumns, levels: npt.NDArray[np.int32]
@@ -721,6 +735,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         return UserLoss(self.loss, target.values.copy(), self._loss()[2])
 
     def _fit_in_stages(self, work: BoostingWork, refits: bool) -> None:
+        families = self._fit_first(work)
+        if refits:
+            self._fitted = self._refit(work, families)
+
+    def _fit_first(self, work: BoostingWork) -> list[FamilySpec]:
+        """Fit the rows that do not validate; returns the directions that were chosen."""
         candidates = self._candidates(work)
         families, fitted = candidates[0], self._boost(work, candidates[0])
         if len(candidates) > 1 and not fitted.interrupted:
@@ -728,8 +748,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         self._fitted = self._assemble(work, fitted)
         if fitted.interrupted:
             raise self._interruption()
-        if refits:
-            self._fitted = self._refit(work, families)
+        return families
 
     def _interruption(self) -> KeyboardInterrupt:
         """The exception of Ctrl-C, raised once the estimator has the trees grown so far."""

@@ -49,6 +49,7 @@ __all__ = [
     "aligned",
     "check_kind",
     "damaged",
+    "member_layout",
     "only_file_errors",
     "read_contents",
     "read_json",
@@ -552,3 +553,25 @@ class Sections:
         if self._left:
             unknown = join_names([repr(name) for name in self._left])
             raise damaged("Sections", "those that the header lists", unknown)
+
+
+def member_layout(layout: Layout, sections: Sections, place: int, verify: bool) -> Layout:
+    """The file of a member, which is a section of the whole file.
+
+    Parameters
+    ----------
+    layout, sections : Layout, Sections
+        The whole file.
+    place : int
+        Number of the member.
+    verify : bool
+        Whether to compare all of it with its checksum.
+    """
+    name = f"member.{place}"
+    if sections.view(name).dtype != np.uint8:
+        raise damaged(f'Section "{name}"', 'of type "|u1"', layout.section(name).dtype.str)
+    if verify:
+        layout.verify(name)
+    section = layout.section(name)
+    first = layout.start + section.offset
+    return read_layout(layout.buffer[first : first + section.nbytes])

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numbers
 import os
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
@@ -33,6 +33,7 @@ from bevel.files.layout import (
     Sections,
     check_kind,
     damaged,
+    member_layout,
     only_file_errors,
     read_contents,
     read_layout,
@@ -41,10 +42,12 @@ from bevel.files.layout import (
 from bevel.files.records import (
     check_outputs,
     decode_aggregation,
+    decode_combination,
     decode_families,
     decode_rotations,
     decode_task,
     encode_aggregation,
+    encode_combination,
     encode_families,
     encode_rotations,
     encode_task,
@@ -66,9 +69,9 @@ from bevel.files.values import (
     encode_scalar,
     encode_value,
 )
-from bevel.forest.aggregation import Aggregation
+from bevel.forest.aggregation import Aggregation, WeightedSum
 from bevel.forest.bags import Bags
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.task import Survival, Task
@@ -117,7 +120,7 @@ def encode_parameters(
             f"{join_names(lost)} will be the default in the loaded estimator. Set it again there "
             "if you fit once more.",
             UserWarning,
-            stacklevel=5,  # the caller of save
+            stacklevel=7,  # the caller of save
         )
     kept = {n: parameters[n].default if n in lost else value for n, value in values.items()}
     return {name: _encode(name, value, arrays) for name, value in kept.items()}
@@ -430,7 +433,7 @@ class StoredEstimator:
         Name of its class.
     parameters : mapping
         Parameters from `get_params(deep=False)`.
-    fitted : FittedForest
+    fitted : FittedForest or FittedCombination
         Result of `fit`.
     oob_score : float or None
         The out-of-bag score, if there is one.
@@ -438,25 +441,43 @@ class StoredEstimator:
 
     name: str
     parameters: Mapping[str, Any]
-    fitted: FittedForest
+    fitted: Any
     oob_score: float | None
 
 
-def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes | memoryview]:
+Member = tuple[StoredEstimator, StorableKind]
+
+
+def write_model(
+    stored: StoredEstimator, kind: StorableKind, members: Sequence[Member] = ()
+) -> Iterator[bytes | memoryview]:
     """The bytes of the file of a fitted estimator, piece by piece.
 
     Raises TypeError if it holds values that files cannot; warns of parameters that become defaults.
+
+    Parameters
+    ----------
+    stored : StoredEstimator
+        The estimator.
+    kind : StorableKind
+        How it is stored.
+    members : sequence of (StoredEstimator, StorableKind), default=()
+        The models of a `FittedCombination`, as estimators of their own.
     """
+    if isinstance(stored.fitted, FittedCombination):
+        return _write_combination(stored, kind, members)
+    return _write_forest(stored, kind)
+
+
+def _write_forest(
+    stored: StoredEstimator, kind: StorableKind, has_table: bool = True
+) -> Iterator[bytes | memoryview]:
+    """The file of a single model; has_table: whether it describes the columns of the table."""
     arrays: Arrays = {}
-    fitted, known = stored.fitted, stored.fitted.provenance
+    fitted: FittedForest = stored.fitted
+    known = fitted.provenance
     header = {
-        "bevel": version("bevel"),
-        "estimator": stored.name,
-        "parameters": encode_parameters(stored.parameters, kind.parameters, arrays),
-        "n_features": fitted.n_features,
-        "feature_names": None if fitted.feature_names is None else list(fitted.feature_names),
-        **encode_task(fitted.task, arrays),
-        **encode_table(fitted.encoding, arrays),
+        **_encode_head(stored, kind, arrays, has_table),
         "seed": None if known.seed is None else int(known.seed),
         "bags": _encode_bags(known.bags),
         **_encode_groups(known.bags, arrays),
@@ -469,6 +490,23 @@ def write_model(stored: StoredEstimator, kind: StorableKind) -> Iterator[bytes |
     if known.rotations is not None:
         header["rotations"] = encode_rotations(known.rotations, arrays)
     return write_layout(header, arrays)
+
+
+def _encode_head(
+    stored: StoredEstimator, kind: StorableKind, arrays: Arrays, has_table: bool
+) -> dict[str, Any]:
+    """Header fields of all estimators: parameters, columns and task."""
+    fitted = stored.fitted
+    names = fitted.feature_names if has_table else None
+    return {
+        "bevel": version("bevel"),
+        "estimator": stored.name,
+        "parameters": encode_parameters(stored.parameters, kind.parameters, arrays),
+        "n_features": fitted.n_features,
+        "feature_names": None if names is None else list(names),
+        **encode_task(fitted.task, arrays),
+        **(encode_table(fitted.encoding, arrays) if has_table else {}),
+    }
 
 
 def _encode_bags(bags: Bags | None) -> list[int | bool] | None:
@@ -499,22 +537,42 @@ def read_model(
     """
     layout = read_layout(source)
     header, sections = Fields(layout.header, "header"), Sections(layout)
+    name, kind = _decode_kind(header, kinds)
+    if kind.aggregation is WeightedSum:
+        return _read_combination(layout, header, sections, name, kind, kinds, mapped)
+    return _read_forest(layout, header, sections, name, kind, mapped)
+
+
+def _decode_kind(header: Fields, kinds: Mapping[str, StorableKind]) -> tuple[str, StorableKind]:
+    """Name and kind of the estimator of a file."""
     header.take("bevel", str)
     name = header.take("estimator", str)
     if name not in kinds:
         raise damaged("header.estimator", " or ".join(kinds), name)
-    kind = kinds[name]
+    return name, kinds[name]
+
+
+def _read_forest(
+    layout: Layout,
+    header: Fields,
+    sections: Sections,
+    name: str,
+    kind: StorableKind,
+    mapped: bool,
+    table: FittedHead | None = None,
+) -> StoredEstimator:
+    """The estimator of a single model; table: its columns and task, if it is a member."""
     values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
-    n_features = header.take_count("n_features", 1, MAX_FEATURES)
-    names = header.take_any("feature_names")
-    feature_names = None if names is None else _decode_names(names, n_features)
-    task = decode_task(header, sections, kind.tasks)
+    n_features, feature_names, task = _decode_head(header, sections, kind)
     seed = header.take_count_or_null("seed", most=2**64 - 1)
     bags = _decode_bags(header.take_any("bags"), seed)
     if header.has("bag_groups"):
         bags = _with_groups(bags, header.take_count("bag_groups", 1, MAX_ROWS), sections)
     score = decode_scalar(header.take_any("oob_score"))
-    encoding = decode_table(header, sections, n_features)
+    if table is None:
+        encoding = decode_table(header, sections, n_features)
+    else:
+        feature_names, task, encoding = table.of_member(n_features, feature_names, task)
     columns = decode_trees(header, sections)
     check_outputs(task, columns)
     n_trees = columns["tree_offset"].length - 1
@@ -528,7 +586,7 @@ def read_model(
     header.finish()
     sections.finish()
     fitted = FittedForest(
-        predictor=MappedFile(forest) if mapped else _read_forest(forest),
+        predictor=MappedFile(forest) if mapped else _packed(forest),
         encoding=encoding,
         feature_names=feature_names,
         task=task,
@@ -548,7 +606,7 @@ def read_model(
     return StoredEstimator(name, values, fitted if mapped else fitted.in_memory(), oob_score)
 
 
-def _read_forest(forest: FileForest) -> PackedPredictor:
+def _packed(forest: FileForest) -> PackedPredictor:
     predictor = PackedPredictor(forest.read())
     predictor.packed  # noqa: B018  # built now, since a loaded model is usually used
     return predictor
@@ -559,6 +617,16 @@ def _tuned_out_of_bag(values: Mapping[str, Any]) -> str:
         return ""
     n_projections = values.get("n_projections", "auto")
     return tuned_out_of_bag(read_projection(values["projection"], n_projections))
+
+
+def _decode_head(
+    header: Fields, sections: Sections, kind: StorableKind
+) -> tuple[int, tuple[str, ...] | None, Task]:
+    """Number and names of the columns, and the task."""
+    n_features = header.take_count("n_features", 1, MAX_FEATURES)
+    names = header.take_any("feature_names")
+    feature_names = None if names is None else _decode_names(names, n_features)
+    return n_features, feature_names, decode_task(header, sections, kind.tasks)
 
 
 def _decode_names(value: object, n_features: int) -> tuple[str, ...]:
@@ -595,9 +663,88 @@ def _with_groups(bags: Bags | None, n_groups: int, sections: Sections) -> Bags:
     return replace(bags, groups=RowGroups(codes, n_groups))
 
 
-def save(stored: StoredEstimator, kind: StorableKind, path: str | os.PathLike[str]) -> None:
+# Models of one table, whose predictions are added up: each member is a file of its own in a section
+# "member.0", "member.1", ..., without the table and the names of its columns.
+#
+# "combination": {"weights": [0.55, 0.45], "record": {...}, "calibration": null}
+#         and sections "members.losses", "members.standard_errors", "members.weights",
+#         "members.n_models" and "members.n_trees"
+
+
+@dataclass(frozen=True, eq=False)
+class FittedHead:
+    """What the members of a combination have in common."""
+
+    n_features: int
+    feature_names: tuple[str, ...] | None
+    task: Task
+    encoding: Encoding
+
+    def of_member(
+        self, n_features: int, feature_names: tuple[str, ...] | None, task: Task
+    ) -> tuple[tuple[str, ...] | None, Task, Encoding]:
+        """Names, task and encoding of a member; raises ModelFileError unless it fits."""
+        known, own = self.task.classes, task.classes
+        alike = known is own is None or (
+            known is not None and own is not None and np.array_equal(known, own)
+        )
+        if n_features != self.n_features or feature_names is not None or not alike:
+            raise damaged("A member", "of the columns and classes of the whole", "others")
+        return self.feature_names, self.task, self.encoding
+
+
+def _write_combination(
+    stored: StoredEstimator, kind: StorableKind, members: Sequence[Member]
+) -> Iterator[bytes | memoryview]:
+    arrays: Arrays = {}
+    fitted: FittedCombination = stored.fitted
+    header = {
+        **_encode_head(stored, kind, arrays, has_table=True),
+        "combination": encode_combination(fitted.aggregation, fitted.record, arrays),
+    }
+    for place, (member, of_member) in enumerate(members):
+        contents = b"".join(_write_forest(member, of_member, has_table=False))
+        arrays[f"member.{place}"] = np.frombuffer(contents, dtype=np.uint8)
+    return write_layout(header, arrays)
+
+
+def _read_combination(
+    layout: Layout,
+    header: Fields,
+    sections: Sections,
+    name: str,
+    kind: StorableKind,
+    kinds: Mapping[str, StorableKind],
+    mapped: bool,
+) -> StoredEstimator:
+    values = decode_parameters(header.take("parameters", dict), kind.parameters, sections)
+    n_features, feature_names, task = _decode_head(header, sections, kind)
+    encoding = decode_table(header, sections, n_features)
+    head = FittedHead(n_features, feature_names, task, encoding)
+    aggregation, record = decode_combination(header, sections, task)
+    members = []
+    for place in range(len(aggregation.weights)):
+        inner = member_layout(layout, sections, place, verify=not mapped)
+        fields, parts = Fields(inner.header, "header"), Sections(inner)
+        of_member, member = _decode_kind(fields, kinds)
+        if member.aggregation is WeightedSum or member.tasks[0] not in kind.tasks:
+            raise damaged("A member", "a forest or boosting of the task of the whole", of_member)
+        read = _read_forest(inner, fields, parts, of_member, member, mapped, head)
+        members.append(read.fitted)
+    header.finish()
+    sections.finish()
+    fitted = FittedCombination(tuple(members), aggregation, record)
+    return StoredEstimator(name, values, fitted, None)
+
+
+def save(
+    stored: StoredEstimator,
+    kind: StorableKind,
+    path: str | os.PathLike[str],
+    members: Sequence[Member] = (),
+) -> None:
     """Write a fitted estimator to a file, whole or not at all; see `bevel.load`."""
-    write_whole(path, write_model(stored, kind))
+    write_whole(path, write_model(stored, kind, members))
 
 
 def summarise(
@@ -617,15 +764,46 @@ def summarise(
     with only_file_errors(os.fspath(path)):
         contents = read_contents(Path(path), mapped=not verify)
         stored = read_model(contents, kinds, mapped=not verify)
+        kind = kinds[stored.name]
+        about = {"file": os.fspath(path), "verified": verify}
+        if isinstance(stored.fitted, FittedCombination):
+            return about | _summary_of_members(contents, kind, stored.fitted)
         families = stored.fitted.provenance.families
         return {
-            "file": os.fspath(path),
-            "verified": verify,
-            **_summary(contents, kinds[stored.name]),
+            **about,
+            **_summary(contents, kind),
+            "members": None,
             "families": None if families is None else families.as_dict(),
             "calibration_power": stored.fitted.aggregation.power,
             "survival": _survival(stored.fitted.task),
         }
+
+
+def _summary_of_members(
+    contents: bytes | memoryview, kind: StorableKind, fitted: FittedCombination
+) -> dict[str, Any]:
+    layout = read_layout(contents)
+    places = range(len(fitted.members))
+    inner = [member_layout(layout, Sections(layout), place, verify=False) for place in places]
+    columns = [
+        {**each, "name": f"{place}.{each['name']}"}
+        for place, own in enumerate(inner)
+        for each in _columns(own)
+    ]
+    return {
+        **_facts(contents, layout, kind),
+        "n_trees": sum(_n_trees(own) for own in inner),
+        "n_nodes": sum(_n_nodes(own) for own in inner),
+        "seed": inner[0].header["seed"],
+        "bags": None,
+        "oob_score": None,
+        "columns": columns,
+        "other_sections": _others(layout, {"member": None}),
+        "members": fitted.record.as_dict(),
+        "families": None,
+        "calibration_power": 1.0,
+        "survival": None,
+    }
 
 
 def _survival(task: Task) -> dict[str, Any] | None:
@@ -645,6 +823,19 @@ def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]
     layout = read_layout(contents)
     header = layout.header
     columns = header["columns"] | (header["targets"] or {})
+    return {
+        **_facts(contents, layout, kind),
+        "n_trees": _n_trees(layout),
+        "n_nodes": _n_nodes(layout),
+        **{name: header[name] for name in ("seed", "bags", "oob_score")},
+        "columns": _columns(layout),
+        "other_sections": _others(layout, columns),
+    }
+
+
+def _facts(contents: bytes | memoryview, layout: Layout, kind: StorableKind) -> dict[str, Any]:
+    """Facts of all kinds of models."""
+    header = layout.header
     kept = ("estimator", "n_features", "feature_names", "classes", "scaler", "nominal")
     return {
         "bytes": len(contents),
@@ -653,13 +844,22 @@ def _summary(contents: bytes | memoryview, kind: StorableKind) -> dict[str, Any]
         **{name: header[name] for name in kept},
         **{name: header.get(name, []) for name in COLUMN_LISTS},
         "outputs": header["outputs"],
-        "n_trees": header["columns"]["tree_offset"]["length"] - 1,
-        "n_nodes": header["columns"]["left_leaves"]["length"],
-        **{name: header[name] for name in ("seed", "bags", "oob_score")},
         "parameters": _changed(header["parameters"], kind),
-        "columns": [_column(name, each, layout) for name, each in columns.items()],
-        "other_sections": _others(layout, columns),
     }
+
+
+def _n_trees(layout: Layout) -> int:
+    return int(layout.header["columns"]["tree_offset"]["length"]) - 1
+
+
+def _n_nodes(layout: Layout) -> int:
+    return int(layout.header["columns"]["left_leaves"]["length"])
+
+
+def _columns(layout: Layout) -> list[dict[str, Any]]:
+    """The columns of a forest, and of the targets that it keeps."""
+    columns = layout.header["columns"] | (layout.header["targets"] or {})
+    return [_column(name, each, layout) for name, each in columns.items()]
 
 
 def _changed(parameters: Mapping[str, Any], kind: StorableKind) -> dict[str, Any]:

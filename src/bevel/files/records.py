@@ -22,12 +22,20 @@ from bevel.files.values import (
     encode_labels,
     encode_scalar,
 )
-from bevel.forest.aggregation import LINKS, MAX_BASELINE, Aggregation, MeanOfTrees, SumOfTrees
+from bevel.forest.aggregation import (
+    LINKS,
+    MAX_BASELINE,
+    Aggregation,
+    MeanOfTrees,
+    SumOfTrees,
+    WeightedSum,
+)
 from bevel.forest.calibration import POWERS
 from bevel.forest.records import (
     BoostingRecord,
     Calibration,
     FamilyRecord,
+    MemberRecord,
     RotationRecord,
 )
 from bevel.forest.task import Classification, Isolation, Regression, SeveralOutputs, Survival, Task
@@ -36,10 +44,12 @@ from bevel.printable import printable
 __all__ = [
     "check_outputs",
     "decode_aggregation",
+    "decode_combination",
     "decode_families",
     "decode_rotations",
     "decode_task",
     "encode_aggregation",
+    "encode_combination",
     "encode_families",
     "encode_rotations",
     "encode_task",
@@ -236,6 +246,75 @@ def decode_aggregation(
             "header.calibration_spread", "from 0 to below 1, and 0 without classes", spread
         )
     return MeanOfTrees(hard, float(power), spread)
+
+
+# The weights of the members of a combination, in a header field and sections (`files.model`).
+
+MAX_MEMBERS, MAX_QUALITY = 100, 5
+KINDS_OF_MEMBERS = ("forest", "boosting")
+
+
+def encode_combination(
+    aggregation: WeightedSum, record: MemberRecord, arrays: Arrays
+) -> dict[str, Any]:
+    """Header field of a combination; arrays are put into sections."""
+    arrays["members.losses"] = record.losses
+    arrays["members.standard_errors"] = record.standard_errors
+    arrays["members.weights"] = record.weights
+    arrays["members.n_models"] = record.n_models.astype(np.int64)
+    arrays["members.n_trees"] = record.n_trees.astype(np.int64)
+    return {
+        "weights": [float(weight) for weight in aggregation.weights],
+        "record": {
+            "loss": encode_scalar(float(record.loss)),
+            "n_rows": int(record.n_rows),
+            "quality": int(record.quality),
+        },
+        "calibration": _encode_calibration(aggregation.calibration, arrays),
+    }
+
+
+def decode_combination(
+    header: Fields, sections: Sections, task: Task
+) -> tuple[WeightedSum, MemberRecord]:
+    """Read and check the field and sections of `encode_combination`; raises ModelFileError."""
+    fields = Fields(header.take("combination", dict), "header.combination")
+    weights = [check_kind("A weight", each, float) for each in fields.take("weights", list)]
+    about = Fields(fields.take("record", dict), "header.combination.record")
+    loss = float(check_kind("record.loss", decode_scalar(about.take_any("loss")), float))
+    n_rows = about.take_count("n_rows", most=MAX_SCORES)
+    quality = about.take_count("quality", 1, MAX_QUALITY)
+    about.finish()
+    calibration = _decode_calibration(fields.take_any("calibration"), sections)
+    fields.finish()
+    if calibration is not None and (task.n_classes or calibration.residuals.shape[1] != 1):
+        raise damaged(
+            "combination.calibration", "one residual for each row of a regressor", "others"
+        )
+    if not 1 <= len(weights) <= MAX_MEMBERS or not _are_shares(np.array(weights), above=0.0):
+        raise damaged("combination.weights", "numbers above 0 with the sum 1", "others")
+    n = len(KINDS_OF_MEMBERS)
+    losses = sections.take("members.losses", "<f8", n)
+    noise = sections.take("members.standard_errors", "<f8", n)
+    shares = sections.take("members.weights", "<f8", n)
+    n_models = sections.take("members.n_models", "<i8", n)
+    n_trees = sections.take("members.n_trees", "<i8", n)
+    if np.isinf(losses).any() or np.isinf(noise).any() or np.isinf(loss):
+        raise damaged("Losses of members", "finite numbers or NaN", "infinite ones")
+    if not _are_shares(shares) or n_models.min() < 0 or n_trees.min() < 0:
+        raise damaged("Members", "shares with the sum 1, and counts", "others")
+    name = task.row_loss_name
+    record = MemberRecord(
+        *(KINDS_OF_MEMBERS, n_models, n_trees, losses, noise, shares, loss, name, n_rows),
+        quality=quality,
+    )
+    return WeightedSum(tuple(weights), calibration), record
+
+
+def _are_shares(weights: Floats, above: float = -1.0) -> bool:
+    """Whether numbers are from 0 to 1, and above a bound, and add up to one."""
+    within = (weights >= 0.0) & (weights <= 1.0) & (weights > above)
+    return bool(within.all()) and abs(float(weights.sum()) - 1.0) < 1e-9
 
 
 # The families that share the trees of a forest, in a header field and sections.

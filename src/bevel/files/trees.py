@@ -200,13 +200,14 @@ class MappedPredictor:
         return self._forest_of()
 
     @cached_property
-    def _whole(self) -> PackedPredictor:
+    def whole(self) -> PackedPredictor:
+        """The predictor of the whole forest in memory, read and checked on first use."""
         return PackedPredictor(self.forest)
 
     @property
     def packed(self) -> _core.PackedForest:
         """The forest laid out for speed; reads the whole forest."""
-        return self._whole.packed
+        return self.whole.packed
 
     def probabilities(self, X: Float32s, n_threads: int, hard: bool) -> Floats:
         """Class probabilities of each row, by mean shares or (hard) by votes."""
@@ -233,7 +234,7 @@ class MappedPredictor:
 
         Reads the whole forest.
         """
-        return self._whole.paths(X, n_threads)
+        return self.whole.paths(X, n_threads)
 
 
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:

@@ -1,12 +1,12 @@
 """Aggregations: how the numbers of the trees of a fitted model come together.
 
 Trees of a forest are averaged, or vote; those of boosting add up to a baseline, and a link function
-turns the sums into predictions.
+turns the sums into predictions. Several models of one table are added up with weights.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,7 +18,7 @@ from bevel._types import AnyFloats, Floats
 from bevel.data.encoding import Reading
 from bevel.forest.calibration import raise_to_power, spread
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
-from bevel.forest.records import BoostingRecord
+from bevel.forest.records import BoostingRecord, Calibration
 from bevel.forest.task import Task, called
 
 __all__ = [
@@ -29,6 +29,7 @@ __all__ = [
     "Aggregation",
     "MeanOfTrees",
     "SumOfTrees",
+    "WeightedSum",
     "add_trees",
 ]
 
@@ -47,6 +48,8 @@ class Aggregation:
     adds_up : bool
         Whether trees add up to the prediction, so that no single tree predicts the target and no
         tree has a bag.
+    has_bags : bool
+        Whether each tree is grown on a bag, so that other trees can predict a row of the fit.
     hard : bool
         Whether trees vote for a class.
     power : float
@@ -56,6 +59,7 @@ class Aggregation:
     """
 
     adds_up: ClassVar[bool]
+    has_bags: ClassVar[bool] = False
     hard: bool = False
     power: float = 1.0
     spread: float = 0.0
@@ -70,6 +74,28 @@ class Aggregation:
     def leaf_classes(self, task: Task) -> int:
         """Number of classes that leaves have shares of; 0 if they have values."""
         return task.n_classes
+
+    def columns(
+        self,
+        predictor: PackedPredictor,
+        X: AnyFloats,
+        n_threads: int,
+        reading: Reading | None = None,
+    ) -> Floats:
+        """Predictions of rows: calibrated class probabilities, or one column of values.
+
+        Parameters
+        ----------
+        predictor : PackedPredictor
+            The trees.
+        X : ndarray of shape (n_rows, n_features)
+            Encoded rows, or plain ones with a `reading`.
+        n_threads : int
+            Threads to use; does not change the predictions.
+        reading : Reading or None, default=None
+            How plain rows are scaled.
+        """
+        raise NotImplementedError
 
     @property
     def n_outputs(self) -> int:
@@ -106,10 +132,20 @@ class MeanOfTrees(Aggregation):
     """
 
     adds_up = False
+    has_bags = True
 
     hard: bool = False
     power: float = 1.0
     spread: float = 0.0
+
+    def columns(
+        self,
+        predictor: PackedPredictor,
+        X: AnyFloats,
+        n_threads: int,
+        reading: Reading | None = None,
+    ) -> Floats:
+        return self.calibrate(predictor.means(X, n_threads, self.hard, reading))
 
 
 @dataclass(frozen=True)
@@ -169,6 +205,21 @@ class SumOfTrees(Aggregation):
             return tuple(f"quantile number {k + 1} of {n}" for k in range(n))
         return ("logarithm of the prediction" if self.link == "exponential" else "prediction",)
 
+    def columns(
+        self,
+        predictor: PackedPredictor,
+        X: AnyFloats,
+        n_threads: int,
+        reading: Reading | None = None,
+    ) -> Floats:
+        return self.as_columns(add_trees(predictor, self, X, n_threads, reading))
+
+    def as_columns(self, raw: Floats) -> Floats:
+        """Class probabilities from the sums of the outputs, or values with a column for each."""
+        return (
+            self.probabilities(raw) if self.has_classes else self.values(raw).reshape(len(raw), -1)
+        )
+
     def predict(self, raw: Floats) -> npt.NDArray[Any]:
         """Positions of the most probable classes, or values, from the sums of the outputs."""
         return self.classes(raw) if self.has_classes else self.values(raw)
@@ -196,6 +247,39 @@ class SumOfTrees(Aggregation):
         if self.link == "logistic":
             return (raw[:, 0] > 0.0).astype(np.intp)
         return np.asarray(np.argmax(raw, axis=1))
+
+
+@dataclass(frozen=True)
+class WeightedSum(Aggregation):
+    """The weighted sum of the predictions of several models of one table.
+
+    Attributes
+    ----------
+    weights : tuple of float
+        Weight of each model, above zero and summing to one.
+    calibration : Calibration or None
+        Residuals of a regression on rows that no model has seen, from which intervals follow; None
+        of classes, and if there were no such rows.
+    """
+
+    adds_up = False
+
+    weights: tuple[float, ...]
+    calibration: Calibration | None = None
+
+    def check_trees_predict(self, caller: str) -> None:
+        raise TypeError(
+            f"{caller} needs a single forest; got a weighted sum of a forest and boosting. Ask the "
+            "models of `estimators_`, such as model.estimators_[0]."
+        )
+
+    def combine(self, predictions: Iterable[Floats]) -> Floats:
+        """Weighted sum of the predictions of the models, in their order."""
+        parts = [weight * each for weight, each in zip(self.weights, predictions, strict=True)]
+        total = parts[0]
+        for part in parts[1:]:
+            total += part
+        return total
 
 
 def exponentials(values: Floats) -> Floats:

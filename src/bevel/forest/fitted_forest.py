@@ -1,4 +1,5 @@
-"""The fitted forest: all that prediction, files, exports, analysis and text read of an estimator.
+"""The fitted forest, and fitted models of one table together: all that prediction, files, exports,
+analysis and text read of an estimator.
 
 An estimator makes one at the end of `fit` and hands it out as `fitted_forest_`. Nobody else looks
 into estimators.
@@ -14,17 +15,18 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from bevel import _core
-from bevel._types import Float32s
-from bevel.data.encoding import Encoding
-from bevel.forest.aggregation import Aggregation
+from bevel._types import AnyFloats, Float32s, Floats
+from bevel.data.encoding import Encoding, Reading
+from bevel.forest.aggregation import Aggregation, WeightedSum
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.outputs import forest_of_output
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
 from bevel.forest.quantiles import LeafTargets
+from bevel.forest.records import MemberRecord
 from bevel.forest.task import SeveralOutputs, Task
 
-__all__ = ["FittedForest", "Predictor", "StoredTargets"]
+__all__ = ["FittedCombination", "FittedForest", "Predictor", "StoredTargets"]
 
 
 class Predictor(Protocol):
@@ -33,6 +35,10 @@ class Predictor(Protocol):
     @property
     def forest(self) -> FlatForest:
         """The whole forest."""
+
+    @property
+    def whole(self) -> PackedPredictor:
+        """The predictor of the whole forest in memory."""
 
     @property
     def packed(self) -> _core.PackedForest:
@@ -88,10 +94,14 @@ class FittedForest:
         return self.predictor.forest
 
     @property
+    def members(self) -> tuple[FittedForest, ...]:
+        """The models that predict together: itself alone; see `FittedCombination`."""
+        return (self,)
+
+    @property
     def packed_predictor(self) -> PackedPredictor:
         """The predictor of a forest in memory; reads and checks all of a mapped one."""
-        predictor = self.predictor
-        return predictor if isinstance(predictor, PackedPredictor) else PackedPredictor(self.forest)
+        return self.predictor.whole
 
     @property
     def n_features(self) -> int:
@@ -104,6 +114,11 @@ class FittedForest:
         return self.feature_names or tuple(f"x{feature}" for feature in range(self.n_features))
 
     @property
+    def is_packed(self) -> bool:
+        """Whether the trees are in memory, where they can read rows as they are."""
+        return isinstance(self.predictor, PackedPredictor)
+
+    @property
     def kept_targets(self) -> LeafTargets | None:
         """Training targets of the leaves, read from the file if need be."""
         if self.targets is None or isinstance(self.targets, LeafTargets):
@@ -114,6 +129,10 @@ class FittedForest:
     def classes(self) -> npt.NDArray[Any] | None:
         """Labels of the classes of the target; None without classes, and of several outputs."""
         return self.task.classes
+
+    def columns(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
+        """Predictions of rows, encoded or with a reading: probabilities, or a column of values."""
+        return self.aggregation.columns(self.packed_predictor, X, n_threads, reading)
 
     def output(self, k: int) -> FittedForest:
         """The fitted forest of one of several outputs, as if it were the only one."""
@@ -136,3 +155,68 @@ class FittedForest:
         if predictor is self.predictor and targets is self.targets:
             return self
         return replace(self, predictor=predictor, targets=targets)
+
+
+@dataclass(frozen=True, eq=False)
+class FittedCombination:
+    """Fitted models of one table, whose predictions are added up with weights.
+
+    Attributes
+    ----------
+    members : tuple of FittedForest
+        The models, which have the same encoding and task.
+    aggregation : WeightedSum
+        Their weights.
+    record : MemberRecord
+        How the weights were chosen.
+    """
+
+    members: tuple[FittedForest, ...]
+    aggregation: WeightedSum
+    record: MemberRecord
+
+    @property
+    def encoding(self) -> Encoding:
+        """How the columns of a table become what the trees of all members read."""
+        return self.members[0].encoding
+
+    @property
+    def feature_names(self) -> tuple[str, ...] | None:
+        """Names of the columns, if the training table had names."""
+        return self.members[0].feature_names
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the features; x0, x1, ... if the fit saw none."""
+        return self.members[0].names
+
+    @property
+    def task(self) -> Task:
+        """What is predicted."""
+        return self.members[0].task
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the training table."""
+        return self.members[0].n_features
+
+    @property
+    def classes(self) -> npt.NDArray[Any] | None:
+        """Labels of the classes of the target; None without classes."""
+        return self.task.classes
+
+    @property
+    def is_packed(self) -> bool:
+        """Whether all trees are in memory, where they can read rows as they are."""
+        return all(each.is_packed for each in self.members)
+
+    def columns(self, X: AnyFloats, n_threads: int, reading: Reading | None = None) -> Floats:
+        """Predictions of rows, encoded or with a reading: probabilities, or a column of values."""
+        found = (each.columns(X, n_threads, reading) for each in self.members)
+        return self.aggregation.combine(found)
+
+    def in_memory(self) -> FittedCombination:
+        """Return a copy that reads nothing from a file; raises ModelFileError if it is damaged."""
+        members = tuple(each.in_memory() for each in self.members)
+        same = all(one is other for one, other in zip(members, self.members, strict=True))
+        return self if same else replace(self, members=members)

@@ -50,6 +50,11 @@ class PackedPredictor:
     def __getstate__(self) -> dict[str, Any]:
         return {"forest": self.forest}
 
+    @property
+    def whole(self) -> PackedPredictor:
+        """The predictor of the whole forest in memory: itself."""
+        return self
+
     # Two threads may both build the native forests the first time; either copy is valid.
 
     @cached_property

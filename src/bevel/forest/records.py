@@ -17,6 +17,7 @@ __all__ = [
     "BoostingRecord",
     "Calibration",
     "FamilyRecord",
+    "MemberRecord",
     "RotationRecord",
     "conformal_quantile",
     "not_compared",
@@ -223,7 +224,115 @@ def _cells(row: tuple[str, float, float, float, int]) -> tuple[str, ...]:
 def _line(cells: tuple[str, ...]) -> str:
     name, *numbers = cells
     widths = zip(numbers, _WIDTHS[1:], strict=True)
-    return "  ".join([name.ljust(_WIDTHS[0]), *(number.rjust(width) for number, width in widths)])
+    texts = [name.ljust(_WIDTHS[0]), *(number.rjust(width) for number, width in widths)]
+    return "  ".join(texts).rstrip()
+
+
+# The record of the members of a weighted sum of models: `members_`.
+
+
+@dataclass(frozen=True, eq=False)
+class MemberRecord:
+    """The members of a weighted sum of models: losses on rows that none has seen, and weights.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Kinds of the members: "forest" and "boosting".
+    n_models : ndarray of shape (n_members,)
+        Models of each member, which share its weight equally.
+    n_trees : ndarray of shape (n_members,)
+        Trees of each member, in all of its models.
+    losses : ndarray of shape (n_members,)
+        Mean loss of each member: logarithmic loss of classes, squared error of numbers. NaN if
+        there were no rows that neither has seen.
+    standard_errors : ndarray of shape (n_members,)
+        Standard errors of `losses`.
+    weights : ndarray of shape (n_members,)
+        Weights, summing to one; a member of weight zero is not kept.
+    loss : float
+        Mean loss of the weighted mean on the rows that chose the weights.
+    loss_name : str
+        Name of the loss.
+    n_rows : int
+        Rows that the losses are of.
+    quality : int
+        The step of `quality` that the model was fitted with.
+    """
+
+    names: tuple[str, ...]
+    n_models: Ints64
+    n_trees: Ints64
+    losses: Floats
+    standard_errors: Floats
+    weights: Floats
+    loss: float
+    loss_name: str
+    n_rows: int
+    quality: int
+
+    def rows(self) -> list[tuple[str, int, int, float, float, float]]:
+        """Name, models, trees, loss, its standard error and weight of each member."""
+        columns = (self.n_models, self.n_trees, self.losses, self.standard_errors, self.weights)
+        numbers = zip(*(column.tolist() for column in columns), strict=True)
+        return [(name, *each) for name, each in zip(self.names, numbers, strict=True)]
+
+    def as_dict(self) -> dict[str, Any]:
+        """The record as plain values by name, for documents; an unknown loss is None."""
+        keys = ("member", "n_models", "n_trees", "loss", "standard_error", "weight")
+        return {
+            "members": [
+                {key: None if each != each else each for key, each in zip(keys, row, strict=True)}
+                for row in self.rows()
+            ],
+            "loss": None if self.loss != self.loss else self.loss,
+            "loss_name": self.loss_name,
+            "n_rows": self.n_rows,
+            "quality": self.quality,
+        }
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each member."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        columns = ["member", "models", "trees", "loss", "standard_error", "weight"]
+        return pandas.DataFrame(self.rows(), columns=columns).set_index("member")
+
+    def __str__(self) -> str:
+        lines = [self._head(), *self._cells()]
+        return "\n".join([*(_line(cells) for cells in lines), *self.notes()])
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        return html_table("", self._head(), self._cells(), self.notes())
+
+    def _head(self) -> tuple[str, ...]:
+        return ("member", self.loss_name, "standard error", "weight", "trees")
+
+    def _cells(self) -> list[tuple[str, ...]]:
+        cells = [
+            _cells((name, loss, noise, weight, n_trees))
+            for name, _, n_trees, loss, noise, weight in self.rows()
+        ]
+        if self.n_rows:
+            cells.append(("together", rounded(self.loss, 4), "", "", ""))
+        return cells
+
+    def notes(self) -> list[str]:
+        """What the losses are of, and which members are not kept or are several models."""
+        own = f"losses of the {self.n_rows:,} rows that neither member was fitted on"
+        none = "not compared: too few rows to hold some out; the members have equal weights"
+        several = [
+            f"{name} is the mean of {count} models of different seeds"
+            for name, count in zip(self.names, self.n_models.tolist(), strict=True)
+            if count > 1
+        ]
+        dropped = [
+            f"{name} is not kept: its weight is 0"
+            for name, weight in zip(self.names, self.weights.tolist(), strict=True)
+            if weight == 0.0
+        ]
+        return [own if self.n_rows else none, *several, *dropped]
 
 
 @dataclass(frozen=True, eq=False)

@@ -45,6 +45,9 @@ __all__ = [
 ]
 
 
+LEAST_PROBABILITY = 1e-15  # lower ones count as this in logarithmic losses
+
+
 def task_of(classes: Array | None) -> Task:
     """The task of one target: of these classes, or of numbers."""
     return Regression() if classes is None else Classification(classes)
@@ -78,6 +81,8 @@ class Task:
         Short name of the mean loss, as on an axis of a figure.
     mean_of_leaves : str
         Description of the mean of the leaf values of a row.
+    row_loss_name : str
+        Name of the mean of `row_losses`.
     """
 
     name: ClassVar[str]
@@ -87,6 +92,7 @@ class Task:
     error_name: ClassVar[str] = "mean squared error"
     loss_name: ClassVar[str] = "mean squared error"
     mean_of_leaves: ClassVar[str] = "the predicted value"
+    row_loss_name: ClassVar[str] = "squared error"
 
     @property
     def classes(self) -> Array | None:
@@ -198,6 +204,20 @@ class Task:
 
     # Scores and losses.
 
+    def row_losses(self, columns: Floats, target: Target) -> Floats:
+        """Squared error of each row's value, or logarithmic loss of its class probabilities.
+
+        Both are convex in the weight of a weighted mean of predictions.
+        """
+        return np.asarray((target - columns[:, 0]) ** 2)
+
+    def likelihood_of_loss(self, lowest: float) -> float:
+        """Minus the logarithm of the likelihood of a row, for each unit of its loss.
+
+        lowest: the mean loss of the best model, which in regression is the variance of errors.
+        """
+        return 0.5 / lowest
+
     def score(self, y: Any, predicted: Array, sample_weight: Any = None) -> float:
         """Default score of predictions: R squared, or the share of rows that are right."""
         return float(r2_score(y, predicted, sample_weight=sample_weight))
@@ -229,6 +249,7 @@ class Classification(Task):
     model = "a classifier"
     error_name = "classification error"
     loss_name = "error"
+    row_loss_name = "log loss"
 
     labels: Array
 
@@ -316,6 +337,13 @@ class Classification(Task):
 
     def score(self, y: Any, predicted: Array, sample_weight: Any = None) -> float:
         return float(accuracy_score(y, predicted, sample_weight=sample_weight))
+
+    def row_losses(self, columns: Floats, target: Target) -> Floats:
+        own = columns[np.arange(len(target)), target.astype(np.intp, copy=False)]
+        return np.asarray(-np.log(np.maximum(own, LEAST_PROBABILITY)))
+
+    def likelihood_of_loss(self, lowest: float) -> float:  # noqa: ARG002
+        return 1.0
 
     def losses(self, target: Target, decided: Array) -> Floats:
         return np.asarray(decided != target, dtype=np.float64)

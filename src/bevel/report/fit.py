@@ -19,6 +19,8 @@ from bevel.analysis import importance
 from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.results import Importance
 from bevel.forest.flat_forest import overview_lines
+from bevel.forest.records import MemberRecord
+from bevel.printable import rounded
 from bevel.report import drawings
 from bevel.report import explain as explain_figures
 from bevel.report.data_sheet import advice_table, data_sheet, family_table
@@ -174,7 +176,7 @@ class OneTargetWriter(ResultWriter):
         rows, kind = fitted.rows, fitted.settings.kind
         lines = {
             "target": rows.describe_target(),
-            kind.name: f"{kind.describe(fitted.model)}, projection {projection}, {_grown(fitted)}",
+            kind.name: f"{kind.describe(fitted.model)}{kind.chosen(projection)}, {_grown(fitted)}",
         }
         for name, estimate in fitted.scores.items():
             lines[f"{fitted.scored_by} {name}"] = score_line(name, estimate)
@@ -191,11 +193,17 @@ class OneTargetWriter(ResultWriter):
             "scored": fitted.scored_by,
             "scores": as_json(fitted.scores),
             "families": self.families(fitted),
+            "members": self.members(fitted),
         }
 
     def families(self, fitted: FitResult) -> dict[str, Any] | None:
         """The families that share the trees of a forest."""
         record = getattr(fitted.model, "families_", None)
+        return None if record is None else record.as_dict()
+
+    def members(self, fitted: FitResult) -> dict[str, Any] | None:
+        """The models that are added up with weights, if there are several."""
+        record = getattr(fitted.model, "members_", None)
         return None if record is None else record.as_dict()
 
     def title(self, fitted: FitResult) -> str:
@@ -208,7 +216,7 @@ class OneTargetWriter(ResultWriter):
         chosen = settings.projection
         drawn = " and ".join(map(str, chosen)) if isinstance(chosen, list | tuple) else str(chosen)
         what = f"{kind.phrase} {kind.describe(fitted.model)}"
-        return f"{what}, projection {drawn}, seed {settings.seed}"
+        return f"{what}{kind.chosen(drawn)}, seed {settings.seed}"
 
     def n_steps(self, fitted: FitResult) -> int:
         """Folds, forests to compare with, and steps of the explanation."""
@@ -240,12 +248,17 @@ class OneTargetWriter(ResultWriter):
             seed=settings.seed,
             on_step=lambda done, text: on_step(n_done + done, text),
         )
-        if not settings.kind.has_bags:  # permutation importance on training rows is too high
+        if (
+            not found.model.fitted_forest_.aggregation.has_bags
+        ):  # permutation importance on training rows is too high
             found = replace(found, importances=found.importances[:1])
+        members = getattr(fitted.model, "members_", None)
         oblique = (
-            "Without two numeric columns there is nothing to combine: all cuts are along axes."
-            if advice is None
-            else advice.sentence()
+            advice.sentence()
+            if advice is not None
+            else "Without two numeric columns there is nothing to combine: all cuts are along axes."
+            if members is None
+            else _sentence_on_members(fitted, found.model)
         )
         sentences = [
             words.quality(fitted.scores, by, data.y, data.target),
@@ -257,11 +270,41 @@ class OneTargetWriter(ResultWriter):
         return [
             PageSection("", beside(lead, words.first_picture(rows))),
             PageSection("How good is it?", _scores(fitted, words.score_note(data, evaluated))),
+            *([] if members is None else [PageSection("The members", _members(members))]),
             *explain_sections(found),
             PageSection("Predictions", words.predictions(rows, _curve(fitted))),
             PageSection("Mistakes", words.mistakes(rows)),
-            PageSection("Which directions?", _directions(fitted, advice)),
+            PageSection("Which directions?", _directions(found.model, members, advice)),
         ]
+
+
+def _sentence_on_members(fitted: FitResult, explained: Any) -> str:
+    """The weights, and which of the models the page explains."""
+    weights = fitted.settings.kind.describe(fitted.model)
+    adds_up = explained.fitted_forest_.aggregation.adds_up
+    which = "boosting" if adds_up else "the forest"
+    return (
+        f"Predictions are the weighted mean of {weights}. What follows on features, rules and "
+        f"single rows is of {which}."
+    )
+
+
+def _members(record: MemberRecord) -> str:
+    """Table of the forest and boosting, with their losses and weights."""
+    cells = [
+        [
+            each["member"],
+            "" if each["loss"] is None else TableCell(rounded(each["loss"], 4), each["loss"]),
+            "" if each["loss"] is None else rounded(each["standard_error"], 2),
+            f"{each['weight']:.2f}",
+            f"{each['n_trees']:,}",
+        ]
+        for each in record.as_dict()["members"]
+    ]
+    head = ["member", record.loss_name, "standard error", "weight", "trees"]
+    notes = record.notes()
+    caption = " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
+    return table(head, cells, numeric={1, 2, 3, 4}, caption=caption, sortable=False)
 
 
 def _n_folds(fitted: FitResult) -> int:
@@ -292,16 +335,20 @@ def _scores(fitted: FitResult, note: str) -> str:
     return scores_table(fitted.scores, fitted.scored_by, caption.rstrip())
 
 
-def _directions(fitted: FitResult, advice: Advice | None) -> str:
+def _directions(model: Any, members: MemberRecord | None, advice: Advice | None) -> str:
+    """The model that is explained, compared with others unless it is one of several members."""
     words = "" if advice is None else paragraph(advice.sentence())
-    trees = paragraph("The trees:") + definitions(dict(overview_lines(fitted.model.forest_)))
-    return words + advice_table(advice) + family_table(fitted.model) + trees
+    compared = advice_table(advice) if members is None else ""
+    trees = paragraph("The trees:") + definitions(dict(overview_lines(model.forest_)))
+    return words + compared + family_table(model) + trees
 
 
 def _curve(fitted: FitResult) -> list[str]:
     """The loss against the number of trees or iterations, as a figure."""
     if not fitted.settings.kind.has_bags:
-        return _learning_curve(fitted.model)
+        models = getattr(fitted.model, "estimators_", [fitted.model])
+        boosted = [each for each in models if hasattr(each, "train_score_")]
+        return _learning_curve(boosted[0]) if boosted else []
     if fitted.curve is None or len(fitted.curve.n_trees) < 2:
         return []
     caption = "Number of trees: where the curve is flat, more of them change little."

@@ -21,6 +21,7 @@ from bevel.analysis.results import (
 )
 from bevel.analysis.rules.rule_set import Rule
 from bevel.errors import join_names
+from bevel.forest.aggregation import Aggregation, MeanOfTrees, SumOfTrees, WeightedSum
 from bevel.report.drawings import (
     LONGEST_TARGET,
     MAX_CLASSES_DRAWN,
@@ -163,6 +164,20 @@ SUM = AggregationWords(
     "loss",
     "Boosting has no rows out of bag: scores of its training rows are too good.",
 )
+
+
+TOGETHER = AggregationWords(
+    "combined",
+    "model",
+    "A forest and gradient boosting",
+    "impurity and loss",
+    "The trees of boosting have seen all training rows: their scores are too good.",
+)
+WORDS_OF: dict[type[Aggregation], AggregationWords] = {
+    MeanOfTrees: MEAN,
+    SumOfTrees: SUM,
+    WeightedSum: TOGETHER,
+}
 
 
 @dataclass(frozen=True)
@@ -788,10 +803,10 @@ def words_of(task: TableTask, aggregation: AggregationWords = MEAN) -> Any:
 
 def words_of_model(model: Any) -> Any:
     """The words of the task of a fitted model."""
-    adds_up = model.fitted_forest_.aggregation.adds_up
+    aggregation = WORDS_OF[type(model.fitted_forest_.aggregation)]
     task = task_of(model)
     each = task.each if isinstance(task, SeveralTargets) else task
-    return words_of(each, SUM if adds_up else MEAN)
+    return words_of(each, aggregation)
 
 
 def family_rows(

@@ -80,6 +80,7 @@ __all__ = [
     "fit_in_time",
     "needs_out_of_bag",
     "prepare",
+    "prepare_rows",
     "scale_for",
     "score_out_of_bag",
     "shape_of",
@@ -110,12 +111,19 @@ class FitRequest:
         How the target is read.
     seed : int
         Seed of the forest.
+    keeps_out_of_bag : bool
+        Whether the result has out-of-bag predictions, even if no score of them is asked for.
     """
 
     values: Mapping[str, Any]
     members: Sequence[ProjectionDraws]
     kind: TargetKind
     seed: int
+    keeps_out_of_bag: bool = False
+
+    def with_trees(self, n_trees: int) -> FitRequest:
+        """The same with another number of trees."""
+        return replace(self, values={**self.values, "n_estimators": n_trees})
 
     @property
     def hard(self) -> bool:
@@ -219,6 +227,22 @@ def prepare(
     may_be_sparse : bool, default=False
         Whether a sparse table is kept sparse where the projections allow it.
     """
+    target = request.kind.read(y, sample_weight, table.n_rows, request.values, before)
+    rows = (request, table, feature_names, target, n_threads)
+    return prepare_rows(*rows, before, order, may_be_sparse)
+
+
+def prepare_rows(
+    request: FitRequest,
+    table: Table,
+    feature_names: tuple[str, ...] | None,
+    target: TrainingTarget,
+    n_threads: int,
+    before: FittedForest | None = None,
+    order: RowOrder = NO_ORDER,
+    may_be_sparse: bool = False,
+) -> PreparedFit:
+    """Encode rows whose targets have been read, and resolve the options; see `prepare`."""
     values, members = request.values, request.members
     latest = order.latest(LATEST_SHARE)
     groups = order.groups if values["bootstrap"] else None
@@ -228,7 +252,6 @@ def prepare(
     shares = not members and 4 * table.n_rows * table.n_features <= MOST_DENSE_FOR_ALL_FAMILIES
     may_be_sparse = may_be_sparse and not shares and not values.get("keep_targets")
     sparse = may_be_sparse and keeps_sparse(table, members)
-    target = request.kind.read(y, sample_weight, table.n_rows, values, before)
     if before is not None:
         dataset = encode_dataset(table, before.encoding, n_threads, not members, sparse)
     else:
@@ -635,7 +658,7 @@ class RowsInMemory(Rows[FlatForest]):
         if not needs_out_of_bag(prepared, shares.families is not None):
             return FitResult(fitted)
         rows = (fitted, prepared.dataset.columns, self.n_threads, prepared.target.weights)
-        if prepared.request.values["oob_score"]:
+        if prepared.request.values["oob_score"] or prepared.request.keeps_out_of_bag:
             return use_out_of_bag(prepared, fitted, predict_out_of_bag(*rows))
         # Only the power depends on the estimates, which need not all be in memory at once.
         power = prepared.request.kind.power(out_of_bag_blocks(*rows), prepared.target)
@@ -684,7 +707,9 @@ class RowsInMemory(Rows[FlatForest]):
 
 def needs_out_of_bag(prepared: PreparedFit, families: bool) -> bool:
     """Whether out-of-bag predictions are needed; families: whether families share the trees."""
-    return bool(prepared.request.values["oob_score"]) or _calibrates(prepared, families)
+    request = prepared.request
+    wanted = bool(request.values["oob_score"]) or request.keeps_out_of_bag
+    return wanted or _calibrates(prepared, families)
 
 
 def _calibrates(prepared: PreparedFit, families: bool) -> bool:
@@ -729,7 +754,7 @@ def score_out_of_bag(
     """The result of a fit with its out-of-bag predictions, if `oob_score` asks for them."""
     metric = request.values["oob_score"]
     if not metric:
-        return FitResult(fitted)
+        return FitResult(fitted, estimates if request.keeps_out_of_bag else None)
     if held_out is None:  # otherwise only these rows are to be predicted
         estimates.warn_of_unknown()
     score = request.kind.score(estimates, target, metric if callable(metric) else None)

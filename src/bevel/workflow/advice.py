@@ -19,7 +19,7 @@ from bevel.projections.base import Count
 from bevel.workflow.fitting import cross_validate, fit
 from bevel.workflow.rows import LabelledRows
 from bevel.workflow.scores import Estimate
-from bevel.workflow.tasks import OneTarget, Settings
+from bevel.workflow.tasks import COMBINED, OneTarget, Settings
 
 __all__ = ["AXIS", "MODEL", "Advice", "Line", "advise", "points", "rivals_of"]
 
@@ -104,7 +104,7 @@ def points(share: float, sign: str = "") -> str:
 
 def rivals_of(data: LabelledRows, settings: Settings) -> list[str]:
     """Projections of the forests to compare a model with; empty if nothing can be combined."""
-    if data.X.shape[1] - len(data.X.nominal) < 2:
+    if settings.model == COMBINED or data.X.shape[1] - len(data.X.nominal) < 2:
         return []
     return [OBLIQUE] if settings.projection == AXIS else [AXIS]
 

@@ -12,6 +12,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any, Unpack
 
+from bevel.estimators.combined import ObliqueCombination
 from bevel.estimators.loading import load
 from bevel.tables.options import Source, TableKeywords, TableOptions
 from bevel.workflow import explaining
@@ -20,7 +21,7 @@ from bevel.workflow.fitting import FitResult, TuneResult, fit_table, tune_rows
 from bevel.workflow.predictions import Predictions
 from bevel.workflow.rows import read_labelled_rows, read_model_rows
 from bevel.workflow.targets import OneColumn
-from bevel.workflow.tasks import FOREST, Settings, task_of
+from bevel.workflow.tasks import COMBINED, FOREST, KINDS, Settings, task_of
 
 __all__ = ["FitResult", "TuneResult", "explain", "fit", "predict", "tune"]
 
@@ -67,17 +68,18 @@ def fit(
         Column to predict.
     task : {"auto", "classification", "regression"}
         "auto" is classification for words and for up to ten distinct whole numbers.
-    model : {"forest", "boosting"}, default="forest"
-        Kind of model: averaged trees, or gradient boosting. Boosting has no out-of-bag rows; its
-        scores are cross-validated.
+    model : {"forest", "boosting", "combined"}, default="forest"
+        Kind of model: averaged trees, gradient boosting, or both with weights. Models with boosting
+        have no out-of-bag rows; their scores are cross-validated.
     projection, n_projections, n_estimators, keep_targets, n_jobs
         Parameters as in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. For
-        boosting `n_estimators` is `max_iter`.
+        boosting `n_estimators` is `max_iter`; "combined" has `quality` among the `parameters`
+        instead of these.
     params : path, default=None
         JSON file of further parameters, which `bevel tune --out` writes; `projection` and
         `n_projections` must then be left out.
     parameters : mapping of str to value, default=None
-        Other parameters of the forest, such as ``{"max_depth": 5}``.
+        Other parameters of the model, such as ``{"max_depth": 5}`` or ``{"quality": 4}``.
     drop, nominal : sequence of str
         Columns to leave out, and columns whose numbers are labels.
     keep_id : bool, default=False
@@ -270,6 +272,16 @@ def tune(
     return TuneResult(found.best_estimator_, found, rows)
 
 
+def _note_of_members(model: Any) -> tuple[str, ...]:
+    """Which of the models that are added up is explained, if there are several."""
+    if not isinstance(model, ObliqueCombination):
+        return ()
+    chosen = explaining.explained_model(model).fitted_forest_.aggregation
+    which = "boosting" if chosen.adds_up else "the forest"
+    weights = KINDS[COMBINED].describe(model)
+    return (f"The model is the weighted mean of {weights}; {which} is explained.",)
+
+
 def explain(
     model: Any,
     data: PathOrText | Source,
@@ -326,6 +338,7 @@ def explain(
     options, times = TableOptions(**table), (time, event, entry)
     opened, read = read_to_explain(_opened(model, n_jobs), _source(data), target, times, options)
     _report_notes(read.notes, on_note)
+    _report_notes(_note_of_members(opened), on_note)
     found = explaining.explain(
         opened,
         read.X,

@@ -44,6 +44,7 @@ from bevel.analysis.results import (
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.analysis.rules.top import RuleLimits, best_rules
 from bevel.data.tables import Columns
+from bevel.estimators.combined import ObliqueCombination
 from bevel.forest.aggregation import SumOfTrees, add_trees
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.quantiles import LeafTargets
@@ -85,6 +86,7 @@ __all__ = [
     "best_tree",
     "draw_places",
     "explain",
+    "explained_model",
     "find_main_effects",
     "find_representative_rows",
     "find_target_quantiles",
@@ -92,6 +94,19 @@ __all__ = [
     "read_to_explain",
     "readable_tree",
 ]
+
+
+def explained_model(model: Any) -> Any:
+    """The model that is explained: of a forest and boosting together the one of larger weight.
+
+    Their trees add up on different scales; the forest is preferred if weights are equal.
+    """
+    if not isinstance(model, ObliqueCombination):
+        return model
+    shares = dict(zip(model.members_.names, model.members_.weights, strict=True))
+    models = model.estimators_
+    return models[0] if shares["forest"] >= shares["boosting"] else models[-1]
+
 
 # Effects of the most important features on predictions.
 
@@ -864,6 +879,7 @@ def explain(
     on_step : callable
         Called with the number of steps done, of `N_STEPS`, and the name of the next.
     """
+    model = explained_model(model)
     analysed = read_forest(model, "explain", trees_only=True)
     task = EXPLAINED[type(task_of(model))]
     number = np.arange(1, len(X) + 1) if number is None else number

@@ -24,7 +24,7 @@ from bevel.tuning.candidates import sporf_grid
 from bevel.tuning.parameter_file import read_parameter_file
 from bevel.workflow.rows import LabelledRows
 from bevel.workflow.targets import TargetColumns
-from bevel.workflow.tasks import BOOSTING, KINDS, Settings
+from bevel.workflow.tasks import BOOSTING, COMBINED, FOREST, KINDS, Settings
 
 __all__ = [
     "GRIDS",
@@ -258,7 +258,7 @@ def fit_table(
         n_trees=settings.n_trees or task.default_trees(settings.model),
         others=task.parameters(settings.others, rows),
     )
-    _check_kind(settings.model, params, keep_targets)
+    _check_kind(settings, params, keep_targets)
     if params is not None:
         settings = with_parameter_file(settings, params, rows)
     fitted = fit(
@@ -290,19 +290,32 @@ def fit_table(
     )
 
 
-def _check_kind(model: str, params: Path | None, keep_targets: bool) -> None:
+def _check_kind(settings: Settings, params: Path | None, keep_targets: bool) -> None:
+    model, default = settings.model, Settings()
     if model not in KINDS:
-        raise wrong_value("model", '"forest" or "boosting"', model, "Check the spelling.")
-    if model == BOOSTING and keep_targets:
+        required = '"forest", "boosting" or "combined"'
+        raise wrong_value("model", required, model, "Check the spelling.")
+    if model != FOREST and keep_targets:
         raise ValueError(
-            "`keep_targets` belongs to forests; got it with boosting, whose intervals come from "
-            "its held-out rows. Leave it out."
+            f"`keep_targets` belongs to forests; got it with {got_of(model)}, whose intervals come "
+            "from held-out rows. Leave it out."
         )
-    if model == BOOSTING and params is not None:
+    if model != FOREST and params is not None:
         raise ValueError(
-            "`params` holds parameters that `tune` has found for a forest; got it with boosting. "
-            "Leave it out, or fit a forest."
+            "`params` holds parameters that `tune` has found for a forest; got it with "
+            f"{got_of(model)}. Leave it out, or fit a forest."
         )
+    given = (settings.projection, settings.n_projections, settings.n_trees)
+    if model == COMBINED and given != (default.projection, default.n_projections, 0):
+        raise ValueError(
+            "`projection`, `n_projections` and `n_estimators` are chosen by a combined model; got "
+            f'{given}. Leave them out, or set parameters={{"quality": 4}}.'
+        )
+
+
+def got_of(model: str) -> str:
+    """A kind of model in a sentence."""
+    return "boosting" if model == BOOSTING else f"a {model} model"
 
 
 # Searches parameters on labelled rows of a file.

@@ -21,9 +21,11 @@ from bevel.errors import join_names, nearest, shorten
 from bevel.estimators import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
+    ObliqueRegressor,
     ObliqueSurvivalForest,
 )
 from bevel.forest.task import SeveralOutputs
@@ -64,7 +66,7 @@ __all__ = [
 
 # Kinds of models: how the trees are combined.
 
-FOREST, BOOSTING = "forest", "boosting"
+FOREST, BOOSTING, COMBINED = "forest", "boosting", "combined"
 
 
 @dataclass(frozen=True)
@@ -97,10 +99,49 @@ class ModelKind:
         """Size of a fitted model."""
         return f"{getattr(model, self.size):,} {self.unit}"
 
+    def parameters(self, settings: Settings) -> dict[str, Any]:
+        """Parameters of an estimator that only this kind of model has."""
+        return {
+            self.trees: settings.n_trees or "auto",
+            "projection": settings.projection,
+            "n_projections": settings.n_projections,
+        }
+
+    def chosen(self, projection: str) -> str:
+        """What a page or line says of the directions of splits; empty where nothing is chosen."""
+        return f", projection {projection}"
+
+
+@dataclass(frozen=True)
+class CombinedKind(ModelKind):
+    """A forest and boosting with weights, whose sizes follow from `quality`."""
+
+    def describe(self, model: Any) -> str:
+        """The weights of a fitted model."""
+        record = model.members_
+        pairs = zip(record.names, record.weights, strict=True)
+        return " and ".join(f"{name} {weight:.2f}" for name, weight in pairs)
+
+    def parameters(self, _settings: Settings) -> dict[str, Any]:
+        """None: `quality` is among the further parameters."""
+        return {}
+
+    def chosen(self, _projection: str) -> str:
+        """Nothing."""
+        return ""
+
 
 KINDS = {
     FOREST: ModelKind(FOREST, "n_estimators", "trees", "n_estimators", "A forest of", True),
     BOOSTING: ModelKind(BOOSTING, "max_iter", "iterations", "n_iter_", "Gradient boosting,", False),
+    COMBINED: CombinedKind(
+        COMBINED,
+        "quality",
+        "weights",
+        "members_",
+        "A forest and gradient boosting together:",
+        False,
+    ),
 }
 
 
@@ -154,9 +195,7 @@ class TableTask:
     def make(self, settings: Settings, **parameters: Any) -> Any:
         """An unfitted estimator."""
         return self.estimators[settings.model](
-            **{settings.kind.trees: settings.n_trees or "auto"},
-            projection=settings.projection,
-            n_projections=settings.n_projections,
+            **settings.kind.parameters(settings),
             random_state=settings.seed,
             n_jobs=settings.n_jobs,
             **settings.others,
@@ -212,7 +251,7 @@ class TableTask:
         if interval is None:
             return Predictions(model.predict(X))
         fitted = model.fitted_forest_
-        if not fitted.aggregation.adds_up and fitted.targets is None:
+        if fitted.aggregation.has_bags and fitted.targets is None:
             raise ValueError(
                 "`interval` needs a model that keeps the training targets; this one does not. Fit "
                 "it again with `keep_targets`."
@@ -312,6 +351,7 @@ class Classification(OneTarget):
     estimators: ClassVar[Mapping[str, type]] = {
         FOREST: ObliqueForestClassifier,
         BOOSTING: ObliqueBoostingClassifier,
+        COMBINED: ObliqueClassifier,
     }
     loss = "error"
 
@@ -435,6 +475,7 @@ class Regression(OneTarget):
     estimators: ClassVar[Mapping[str, type]] = {
         FOREST: ObliqueForestRegressor,
         BOOSTING: ObliqueBoostingRegressor,
+        COMBINED: ObliqueRegressor,
     }
     loss = "unexplained variance"
 

@@ -134,7 +134,7 @@ def calibration(
     >>> calibration(forest, X, y, n_bins=5).expected_calibration_error < 0.05
     True
     """
-    analysed = read_forest(forest, "calibration")
+    analysed = read_forest(forest, "calibration", predictions_only=True)
     instead = {
         "survival": "Use survival_calibration.",
         "regression": "See the quantiles of a regression instead.",
@@ -143,7 +143,12 @@ def calibration(
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     known = rows.known
     codes = rows.target[known].astype(np.int64)
-    predicted = analysed.fitted.aggregation.calibrate(predictions(analysed, rows)[known])
+    aggregation = analysed.fitted.aggregation
+    predicted = (
+        aggregation.calibrate(predictions(analysed, rows)[known])
+        if aggregation.has_bags
+        else analysed.columns(rows.X)
+    )
     labels = [str(label) for label in classes]
     chosen = None if positive is None else _position(classes.tolist(), positive)
     found = calibration_of(codes, predicted, labels, chosen, n_bins, bins)

@@ -20,12 +20,16 @@ from bevel.analysis.importances.result import Importance
 from bevel.analysis.importances.signs import with_directions, with_effects
 from bevel.analysis.survival.importance import negation_of_survival, permutation_of_survival
 from bevel.errors import join_names, wrong_value
+from bevel.forest.fitted_forest import FittedCombination
 from bevel.forest.task import Survival
 
 __all__ = ["KINDS", "Directions", "ErrorImportance", "Importance", "importance"]
 
 # Kinds that are defined for boosted trees.
 OF_BOOSTING = ("gini", "permutation", "projection", "rotation", "split_frequency", "t_test")
+
+# Kinds that are defined for a forest and boosting together, but for directions of effects.
+OF_MEMBERS = ("gini", "permutation")
 
 # Kinds that read splits alone, for any kind of leaves.
 OF_SPLITS = ("anova", "gini", "projection", "rotation", "split_frequency")
@@ -141,15 +145,21 @@ def importance(
     measure, caller = KINDS[kind], f'importance(kind="{kind}")'
     of_splits = kind in OF_SPLITS and effects_on is None
     analysed = read_forest(
-        forest, caller, trees_only=kind in OF_BOOSTING, several_outputs=of_splits
+        forest,
+        caller,
+        trees_only=kind in OF_BOOSTING,
+        several_outputs=of_splits,
+        predictions_only=kind in OF_MEMBERS and effects_on is None,
     )
     if isinstance(analysed.task, Survival):
         measure = _of_survival(kind, caller)
     rows = _rows_for(measure, caller, X, y)
     _check_options(measure, caller, options)
-    if kind == "permutation" and analysed.fitted.aggregation.adds_up:
+    if kind == "permutation" and not analysed.fitted.aggregation.has_bags:
         measure = permutation_of_boosting
     found = measure(analysed, *rows, **options)
+    if isinstance(analysed.fitted, FittedCombination):
+        return found
     if effects_on is None:
         return with_directions(found, analysed)
     result: Importance | Directions = with_effects(found, analysed, effects_on)

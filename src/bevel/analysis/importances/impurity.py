@@ -19,6 +19,7 @@ from bevel.data.leaks import without_leak_alarm
 from bevel.errors import shorten
 from bevel.estimators._base import copy_with
 from bevel.estimators.rotated.regularized import RegularizedRotation
+from bevel.forest.fitted_forest import FittedCombination
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.importance import gain_importances, gain_shares
 from bevel.projections import Custom, Patches
@@ -37,6 +38,10 @@ def gini(analysed: AnalysedForest) -> Importance:
     A split's gain is divided among the features of its direction in proportion to their absolute
     weights, which are weights of scaled features where the forest scales.
     """
+    if isinstance(analysed.fitted, FittedCombination):
+        estimator: Any = analysed.estimator
+        what = "weighted mean of the shares in the gain of the forest and of boosting"
+        return Importance("gini", analysed.names, estimator.feature_importances_, what)
     forest = analysed.forest
     forest.check_not_slim(analysed.caller)
     adds_up = analysed.fitted.aggregation.adds_up

@@ -25,7 +25,6 @@ from bevel.analysis.importances.result import Importance
 from bevel.data.encoding import MAX_STORED
 from bevel.data.row_weights import read_weights
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
-from bevel.forest.aggregation import SumOfTrees, add_trees
 from bevel.forest.flat_forest import FlatForest
 from bevel.printable import rounded
 from bevel.training.progress import Progress
@@ -624,7 +623,7 @@ def permutation_of_boosting(
     random_state: int | np.random.Generator | None = None,
     verbose: int = 0,
 ) -> ErrorImportance:
-    """Permutation importance of a boosting model on new rows; options as in `permutation`.
+    """Permutation importance on new rows, of models with boosting; options as in `permutation`.
 
     Errors are shares of wrong classes, or mean squared errors of the predictions.
     """
@@ -678,17 +677,14 @@ def permutation_of_boosting(
 
 
 def _losses(analysed: AnalysedForest, rows: EvaluationRows, X: npt.NDArray[np.float32]) -> Floats:
-    additive = analysed.fitted.aggregation
-    assert isinstance(additive, SumOfTrees)
-    raw = add_trees(analysed.predictor, additive, np.ascontiguousarray(X), analysed.n_threads)
-    if additive.link == "sorted":
+    if analysed.fitted.aggregation.sorts:
         raise wrong_value(
             "The model of a permutation importance",
             "one with a single prediction for each row",
-            f"{additive.n_outputs} quantiles",
+            f"{analysed.fitted.aggregation.n_outputs} quantiles",
             "Fit a model of one quantile.",
         )
-    return analysed.task.losses(rows.target, additive.predict(raw))
+    return analysed.task.losses(rows.target, analysed.task.decide(analysed.columns(X)))
 
 
 def _standard_error(rises: Floats, weights: Floats) -> float:

@@ -185,7 +185,8 @@ def surrogate_tree(
     >>> tree.n_leaves, tree.fidelity > 0.9
     (3, True)
     """
-    analysed = read_forest(forest, "surrogate_tree", trees_only=True)
+    imitates = y is None  # predictions alone
+    analysed = read_forest(forest, "surrogate_tree", trees_only=True, predictions_only=imitates)
     for parameter, value in zip(_PARAMETERS, (max_depth, digits), strict=True):
         parameter.check(value)
     if splits not in ("axis", "sparse"):

@@ -12,22 +12,27 @@ from collections.abc import Iterator
 from bevel.export.c.heading import write_class_names, write_ending, write_heading, write_levels
 from bevel.export.c.literals import narrow, remark, table
 from bevel.export.c.model import Model, read_model
-from bevel.export.c.predict import write_additive_predict, write_predict
+from bevel.export.c.predict import (
+    write_additive_predict,
+    write_member_declarations,
+    write_predict,
+    write_weighted_predict,
+)
 from bevel.export.c.rows import write_rows
 from bevel.export.c.trees import leaf_predictions, steps, write_walk
-from bevel.forest.aggregation import SumOfTrees
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.aggregation import SumOfTrees, WeightedSum
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 
 __all__ = ["write_c"]
 
 
-def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
+def write_c(fitted: FittedForest | FittedCombination, name: str = "model") -> Iterator[str]:
     """Write a fitted estimator as C, in pieces of text.
 
     Parameters
     ----------
-    fitted : FittedForest
-        The forest.
+    fitted : FittedForest or FittedCombination
+        The forest, or models with weights.
     name : str, default="model"
         Prefix of everything in the file: `model_predict`, `MODEL_N_FEATURES`.
     """
@@ -36,9 +41,25 @@ def write_c(fitted: FittedForest, name: str = "model") -> Iterator[str]:
 
 
 def _write(model: Model) -> Iterator[str]:
+    yield from write_heading(model)
+    aggregation = model.fitted.aggregation
+    if isinstance(aggregation, WeightedSum):
+        for member in model.members:
+            yield from write_member_declarations(model, member)
+            yield from _write_trees(member)
+        yield from write_weighted_predict(model, aggregation)
+    else:
+        yield from _write_trees(model)
+    if model.classes:
+        yield from write_class_names(model)
+    yield from write_levels(model)
+    yield write_ending(model)
+
+
+def _write_trees(model: Model) -> Iterator[str]:
+    """The tables and functions of a single model."""
     leaves = leaf_predictions(model.forest, model.hard)
     walk = steps(model.forest, leaves.of_node)
-    yield from write_heading(model)
     if model.has_splits:
         yield from write_rows(model)
         yield from write_walk(model, walk)
@@ -50,7 +71,3 @@ def _write(model: Model) -> Iterator[str]:
         yield from write_additive_predict(model, aggregation, leaves)
     else:
         yield from write_predict(model, leaves)
-    if model.classes:
-        yield from write_class_names(model)
-    yield from write_levels(model)
-    yield write_ending(model)

@@ -15,6 +15,7 @@ from bevel.data.encoding import Levels
 from bevel.errors import shorten
 from bevel.export.c.literals import code, comment_text, narrow, remark, table, text_table
 from bevel.export.c.model import Model
+from bevel.forest.aggregation import WeightedSum
 
 __all__ = [
     "is_numbered",
@@ -163,15 +164,16 @@ _MAX_LISTED = 100  # classes; names of features are all listed, since their orde
 
 def write_heading(model: Model) -> Iterator[str]:
     """Comment, declarations and requirements on the arithmetic."""
-    name, forest = model.name, model.forest
+    name, aggregation = model.name, model.fitted.aggregation
+    together = "a forest and boosting of" if isinstance(aggregation, WeightedSum) else "a forest of"
     yield code(
         _ABOUT,
         name,
         name=name,
-        kind="boosted" if model.fitted.aggregation.adds_up else "a forest of",
+        kind="boosted" if aggregation.adds_up else together,
         task="regression" if not model.classes else f"{len(model.classes)} classes",
-        trees=_count(forest.n_trees, "tree"),
-        nodes=_count(forest.n_nodes, "node"),
+        trees=_count(model.n_trees, "tree"),
+        nodes=_count(model.n_nodes, "node"),
         version=version("bevel"),
     )
     yield from (f" * {line}".rstrip() + "\n" for line in _interface(model))
@@ -179,7 +181,7 @@ def write_heading(model: Model) -> Iterator[str]:
     yield code(
         _DECLARATIONS,
         name,
-        features=model.fitted.forest.n_features,
+        features=model.n_features,
         classes=_lengths(model),
         functions="".join(f"{line};\n" for line in _prototypes(model)),
     )
@@ -257,7 +259,7 @@ def _interface(model: Model) -> Iterator[str]:
 
 def _features(model: Model) -> Iterator[str]:
     names, nominal = model.feature_names, model.encoding.nominal
-    n_features, encoding = model.fitted.forest.n_features, model.encoding
+    n_features, encoding = model.n_features, model.encoding
     if names is None and not nominal and not (encoding.dates or encoding.truths):
         yield "0, without names" if n_features == 1 else f"0 to {n_features - 1}, without names"
         return

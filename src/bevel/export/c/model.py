@@ -10,7 +10,7 @@ from functools import cached_property
 from bevel._types import Ints64
 from bevel.data.encoding import Encoding
 from bevel.errors import wrong_type, wrong_value
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.flat_forest import FlatForest
 
 __all__ = ["Model", "read_model"]
@@ -20,28 +20,59 @@ _IDENTIFIER = re.compile(r"[A-Za-z][A-Za-z0-9_]*", re.ASCII)
 
 @dataclass(frozen=True, eq=False)
 class Model:
-    """A fitted forest and its name in C.
+    """A fitted forest, or models with weights, and its name in C.
 
     Attributes
     ----------
     name : str
         Prefix of everything in the C file.
-    fitted : FittedForest
-        The forest with its encoding and link.
+    fitted : FittedForest or FittedCombination
+        The models with their encoding and links.
+    is_member : bool
+        Whether it is one of several models, which only predicts probabilities or values.
     """
 
     name: str
-    fitted: FittedForest
+    fitted: FittedForest | FittedCombination
+    is_member: bool = False
 
     @property
     def forest(self) -> FlatForest:
-        """The trees, with a column for each level that directions combine."""
-        return self.fitted.forest.with_level_columns[0]
+        """The trees of a single model, with a column for each level that directions combine."""
+        return self._single.forest.with_level_columns[0]
 
     @property
     def level_terms(self) -> Ints64:
         """Nominal feature and level of each column that follows the features."""
-        return self.fitted.forest.with_level_columns[1]
+        return self._single.forest.with_level_columns[1]
+
+    @property
+    def _single(self) -> FittedForest:
+        (single,) = self.fitted.members
+        return single
+
+    @property
+    def members(self) -> list[Model]:
+        """The models that are added up, each with a name of its own."""
+        return [
+            Model(f"{self.name}_member{place}", each, is_member=True)
+            for place, each in enumerate(self.fitted.members)
+        ]
+
+    @property
+    def n_trees(self) -> int:
+        """Trees of all models."""
+        return sum(each.forest.n_trees for each in self.fitted.members)
+
+    @property
+    def n_nodes(self) -> int:
+        """Nodes of all models."""
+        return sum(each.forest.n_nodes for each in self.fitted.members)
+
+    @property
+    def n_features(self) -> int:
+        """Columns of the training table."""
+        return self.fitted.n_features
 
     @property
     def encoding(self) -> Encoding:
@@ -85,7 +116,7 @@ class Model:
         return bool((self.forest.right >= 0).any())
 
 
-def read_model(fitted: FittedForest, name: str) -> Model:
+def read_model(fitted: FittedForest | FittedCombination, name: str) -> Model:
     """Check a name for C, and wrap a fitted forest."""
     _check_name(name)
     return Model(name, fitted)

@@ -11,14 +11,16 @@ import numpy.typing as npt
 from bevel.export.c.literals import code, narrow, remark, table
 from bevel.export.c.model import Model
 from bevel.export.c.trees import LeafPredictions
-from bevel.forest.aggregation import SumOfTrees
+from bevel.forest.aggregation import SumOfTrees, WeightedSum
 
 __all__ = [
     "NO_ROW",
     "ROW",
     "shortest",
     "write_additive_predict",
+    "write_member_declarations",
     "write_predict",
+    "write_weighted_predict",
 ]
 
 
@@ -44,7 +46,8 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     yield code(_MEAN_SHARES, name, **values)
     if calibrated:
         yield from _write_power(model)
-    yield code(_CLASS, name, function="shares" if calibrated else "predict_proba")
+    if not model.is_member:
+        yield code(_CLASS, name, function="shares" if calibrated else "predict_proba")
 
 
 def _write_power(model: Model) -> Iterator[str]:
@@ -215,6 +218,8 @@ def write_additive_predict(
     if additive.link in ("exponential", "logistic", "softmax"):
         yield code(_EXPONENTIAL, name)
     yield code(_LINKS[additive.link], name, **numbers)
+    if model.classes and not model.is_member:
+        yield code(_CLASS_OF_SUMS[additive.link], name)
 
 
 _SUMS = """
@@ -316,13 +321,6 @@ void model_predict_proba(const double *features, double *probabilities)
     model_sums(features, probabilities + 1);
     model_softmax(probabilities);
 }
-
-int model_predict(const double *features)
-{
-    double sum;
-    model_sums(features, &sum);
-    return sum > 0.0;
-}
 """,
     "softmax": _SOFTMAX
     + """
@@ -331,7 +329,19 @@ void model_predict_proba(const double *features, double *probabilities)
     model_sums(features, probabilities);
     model_softmax(probabilities);
 }
+""",
+}
 
+_CLASS_OF_SUMS = {
+    "logistic": """
+int model_predict(const double *features)
+{
+    double sum;
+    model_sums(features, &sum);
+    return sum > 0.0;
+}
+""",
+    "softmax": """
 int model_predict(const double *features)
 {
     double sums[MODEL_N_CLASSES];
@@ -343,3 +353,71 @@ int model_predict(const double *features)
 }
 """,
 }
+
+
+# Several models with weights: each has functions of its own name.
+
+
+def write_member_declarations(model: Model, member: Model) -> Iterator[str]:
+    """Lengths of the arrays of one of the models, and its functions."""
+    yield remark(f"Model {member.name} of {model.name}.")
+    upper = member.name.upper()
+    yield f"#define {upper}_N_FEATURES {model.n_features}\n"
+    if model.classes:
+        yield f"#define {upper}_N_CLASSES {len(model.classes)}\n"
+    yield code(_OF_CLASSES if model.classes else _OF_VALUES, member.name)
+
+
+def write_weighted_predict(model: Model, aggregation: WeightedSum) -> Iterator[str]:
+    """The functions that add up the predictions of the models, in their order."""
+    name = model.name
+    yield remark("Weights of the models.")
+    yield from table(f"{name}_weight", np.array(aggregation.weights))
+    first, *others = (each.name for each in model.members)
+    add = _ADD_PROBABILITIES if model.classes else _ADD_VALUE
+    added = "".join(
+        code(add, name, member=other, place=place) for place, other in enumerate(others, 1)
+    )
+    whole = _WEIGHTED_CLASSES if model.classes else _WEIGHTED_VALUE
+    part = "    double part[MODEL_N_CLASSES];\n" if others else ""
+    yield code(whole, name, member=first, added=added, part=code(part, name))
+    if model.classes:
+        yield code(_CLASS, name, function="predict_proba")
+
+
+_OF_VALUES = """
+static double model_predict(const double *features);
+"""
+
+_OF_CLASSES = """
+static void model_predict_proba(const double *features, double *probabilities);
+"""
+
+_WEIGHTED_VALUE = """
+double model_predict(const double *features)
+{
+    double sum = model_weight[0] * ${member}_predict(features);
+$added\
+    return sum;
+}
+"""
+
+_ADD_VALUE = """\
+    sum += model_weight[$place] * ${member}_predict(features);
+"""
+
+_WEIGHTED_CLASSES = """
+void model_predict_proba(const double *features, double *probabilities)
+{
+$part\
+    int i;
+    ${member}_predict_proba(features, probabilities);
+    for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] *= model_weight[0];
+$added\
+}
+"""
+
+_ADD_PROBABILITIES = """\
+    ${member}_predict_proba(features, part);
+    for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] += model_weight[$place] * part[i];
+"""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,8 @@ from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.inputs import write_inputs, write_level_terms
 from bevel.export.onnx.leaves import Route, read_sums, read_votes, write_sums
 from bevel.files.atomic import write_whole
-from bevel.forest.aggregation import MAX_EXPONENT, Aggregation, SumOfTrees
-from bevel.forest.fitted_forest import FittedForest
+from bevel.forest.aggregation import MAX_EXPONENT, Aggregation, SumOfTrees, WeightedSum
+from bevel.forest.fitted_forest import FittedCombination, FittedForest
 
 if TYPE_CHECKING:
     import onnx
@@ -32,7 +33,7 @@ SIZES_OF_FLOAT32 = (np.finfo(np.float32).smallest_normal, np.finfo(np.float32).m
 
 
 def to_onnx(
-    fitted: FittedForest,
+    fitted: FittedForest | FittedCombination,
     *,
     dtype: str = "float32",
     target_opset: int = DEFAULT_OPSET,
@@ -43,8 +44,8 @@ def to_onnx(
 
     Parameters
     ----------
-    fitted : FittedForest
-        The forest.
+    fitted : FittedForest or FittedCombination
+        The forest, or models with weights.
     dtype : {"float32", "float64"}, default="float32"
         Type of numeric inputs and of the outputs.
     target_opset : int, default=18
@@ -56,7 +57,6 @@ def to_onnx(
     """
     fitted.task.check_one_output("to_onnx")
     aggregation, classes = fitted.aggregation, fitted.classes
-    forest, terms = fitted.forest.with_level_columns
     graph = Graph()
     _check_options(graph, dtype, target_opset, name)
     if classes is None and dtype == "float32":
@@ -65,21 +65,48 @@ def to_onnx(
     outputs = ["prediction"] if classes is None else ["label", "probabilities"]
     outputs = [graph.name(output) for output in outputs]
     inputs, rows = write_inputs(graph, fitted.encoding, names, dtype)
-    rows = write_level_terms(graph, rows, terms)
-    if isinstance(aggregation, SumOfTrees):
-        votes = read_sums(forest, aggregation.n_outputs)
-        sums = write_sums(graph, rows, forest, votes, route)
-        means = _write_link(graph, sums, aggregation)
+    if isinstance(aggregation, WeightedSum):
+        means = _write_weighted(graph, rows, fitted.members, aggregation, route)
     else:
-        sums = write_sums(graph, rows, forest, read_votes(forest, aggregation.hard), route)
-        means = graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+        (single,) = fitted.members
+        means = _write_means(graph, rows, single, route)
     if classes is None:
         declared = _write_value(graph, means, outputs[0], dtype, aggregation.n_outputs)
     else:
         declared = _write_classes(graph, means, classes, aggregation, outputs, dtype)
     model = _assemble(graph, inputs, declared, target_opset, name)
-    _describe(model, forest.n_trees, names)
+    _describe(model, sum(each.forest.n_trees for each in fitted.members), names)
     return model
+
+
+def _write_means(graph: Graph, rows: str, fitted: FittedForest, route: Route) -> str:
+    """Values or probabilities of one model, before their calibration."""
+    (forest, terms), aggregation = fitted.forest.with_level_columns, fitted.aggregation
+    rows = write_level_terms(graph, rows, terms)
+    if isinstance(aggregation, SumOfTrees):
+        votes = read_sums(forest, aggregation.n_outputs)
+        sums = write_sums(graph, rows, forest, votes, route)
+        return _write_link(graph, sums, aggregation)
+    sums = write_sums(graph, rows, forest, read_votes(forest, aggregation.hard), route)
+    return graph.add("Div", sums, graph.constant(np.float64(forest.n_trees)))
+
+
+def _write_weighted(
+    graph: Graph,
+    rows: str,
+    members: Sequence[FittedForest],
+    aggregation: WeightedSum,
+    route: Route,
+) -> str:
+    """Weighted sum of the values or probabilities of several models."""
+    total = ""
+    for weight, each in zip(aggregation.weights, members, strict=True):
+        columns = _write_means(graph, rows, each, route)
+        if each.classes is not None:
+            columns = _write_calibrated(graph, columns, each.aggregation, len(each.classes))
+        part = graph.add("Mul", columns, graph.constant(np.float64(weight)))
+        total = graph.add("Add", total, part) if total else part
+    return total
 
 
 def write_onnx(forest: Any, path: str | os.PathLike[str], **options: Any) -> None:
@@ -87,14 +114,15 @@ def write_onnx(forest: Any, path: str | os.PathLike[str], **options: Any) -> Non
 
     Parameters
     ----------
-    forest : estimator or FittedForest
+    forest : estimator, FittedForest or FittedCombination
         A fitted estimator that has `to_onnx`, or its `fitted_forest_`.
     path : str or path
         Path of the file, usually ending in .onnx.
     **options
         Options of `to_onnx`.
     """
-    fitted = forest if isinstance(forest, FittedForest) else forest.fitted_forest_
+    given = isinstance(forest, FittedForest | FittedCombination)
+    fitted = forest if given else forest.fitted_forest_
     write_whole(path, [to_onnx(fitted, **options).SerializeToString()])
 
 
@@ -115,10 +143,10 @@ def _check_options(graph: Graph, dtype: object, target_opset: object, name: obje
         raise wrong_value("name", "a string that is not empty", name, "Leave it out for 'bevel'.")
 
 
-def _check_size(fitted: FittedForest) -> None:
+def _check_size(fitted: FittedForest | FittedCombination) -> None:
     """Raise if predictions of a regression overflow float32, or underflow to zero."""
     least, most = (float(end) for end in SIZES_OF_FLOAT32)
-    size = _largest_prediction(fitted)
+    size = max(map(_largest_prediction, fitted.members))
     if size == 0.0 or least <= size <= most:
         return
     raise wrong_value(
@@ -170,16 +198,22 @@ def _write_classes(
     best = graph.add("ArgMax", means, axis=1, keepdims=0)
     table = _label_table(classes)
     graph.add("Gather", graph.constant(table), best, output=label)
-    shares = _write_power(graph, means, aggregation.power)
-    if aggregation.spread:
-        kept, part = 1.0 - aggregation.spread, aggregation.spread / len(classes)
-        shares = graph.add("Mul", shares, graph.constant(np.float64(kept)))
-        shares = graph.add("Add", shares, graph.constant(np.float64(part)))
+    shares = _write_calibrated(graph, means, aggregation, len(classes))
     graph.add("Cast", shares, to=graph.element_type(dtype), output=probabilities)
     return [
         _declare(graph, label, table.dtype, ["n"]),
         _declare(graph, probabilities, dtype, ["n", len(classes)]),
     ]
+
+
+def _write_calibrated(graph: Graph, shares: str, aggregation: Aggregation, n_classes: int) -> str:
+    """Class shares as probabilities; see `Aggregation.calibrate`."""
+    shares = _write_power(graph, shares, aggregation.power)
+    if not aggregation.spread:
+        return shares
+    kept, part = 1.0 - aggregation.spread, aggregation.spread / n_classes
+    shares = graph.add("Mul", shares, graph.constant(np.float64(kept)))
+    return graph.add("Add", shares, graph.constant(np.float64(part)))
 
 
 def _write_power(graph: Graph, shares: str, power: float) -> str:

@@ -1,0 +1,103 @@
+"""`bevel fit --model combined` and what the other commands do with its models."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.command_line import invoke
+
+import bevel
+from bevel import workflow
+from bevel.cli.app import app
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(160, 3)).round(4), columns=["a", "b", "c"])
+    frame["y"] = (frame.a - frame.b + 0.3 * rng.normal(size=160)).round(4)
+    frame["kind"] = np.where(frame.y > 0, "high", "low")
+    frame.to_csv(tmp_path / "rows.csv", index=False)
+    return tmp_path / "rows.csv"
+
+
+def run(*words: object) -> tuple[int, str]:
+    found = invoke(app, [str(word) for word in words])
+    return found.exit_code, found.output
+
+
+QUICK = ("--model", "combined", "--quality", 1)
+
+
+def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -> None:
+    model, page = table.with_name("m.bevel"), table.with_name("m.html")
+    words = ("fit", table, "--target", "y", "--drop", "kind", *QUICK, "--out", model)
+    code, text = run(*words, "--report", page)
+    assert code == 0, text
+    assert "cross-validated R²" in text
+    assert "boosting" in text
+    assert "weight" in text
+    html = page.read_text(encoding="utf-8")
+    assert "The members" in html
+    assert "Predictions are the weighted mean of forest" in html
+    assert "--model combined" in html
+    assert "--quality 1" in html
+    assert "projection auto" not in html
+    out = table.with_name("p.csv")
+    code, text = run("predict", model, table, "--interval", 0.8, "--out", out)
+    assert code == 0, text
+    found = pd.read_csv(out)
+    assert ((found.lower < found.prediction) & (found.prediction < found.upper)).all()
+    loaded = bevel.load(model)
+    np.testing.assert_allclose(
+        found.prediction, loaded.predict(pd.read_csv(table)[["a", "b", "c"]])
+    )
+    code, text = run("inspect", model, "--verify")
+    assert "ObliqueRegressor" in text
+    assert "member" in text
+    for kind in ("c", "onnx"):
+        code, text = run("export", model, "--to", kind)
+        assert code == 0, text
+    explained = table.with_name("explain.html")
+    code, text = run("explain", model, table, "--target", "y", "--out", explained)
+    assert code == 0, text
+    assert "is explained" in " ".join(text.split())
+
+
+def test_facts_of_a_combined_classifier_in_json(table: Path) -> None:
+    code, text = run("fit", table, "--target", "kind", "--drop", "y", *QUICK, "--json")
+    assert code == 0, text
+    facts = json.loads(text)
+    assert facts["model_kind"] == "combined"
+    assert facts["parameters"] == {"quality": 1}
+    assert [each["member"] for each in facts["members"]["members"]] == ["forest", "boosting"]
+    assert facts["n_trees"] == sum(each["n_trees"] for each in facts["members"]["members"])
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        ((*QUICK, "--trees", 5), "--trees belongs to --model forest or boosting"),
+        ((*QUICK, "--projection", "axis"), "--projection belongs to --model forest"),
+        ((*QUICK, "--oob", "x.csv"), "--oob belongs to"),
+        (("--quality", 2), "--quality belongs to --model combined; got --model forest"),
+        (("--quality", 2, "--model", "boosting"), "got --model boosting"),
+    ],
+)
+def test_options_of_other_models_are_refused(
+    table: Path, words: tuple[object, ...], message: str
+) -> None:
+    code, text = run("fit", table, "--target", "y", *words)
+    assert code != 0
+    assert message in " ".join(text.split())
+
+
+def test_parameters_of_other_models_are_refused_in_python(table: Path) -> None:
+    with pytest.raises(ValueError, match="are chosen by a combined model"):
+        workflow.fit(table, "y", drop=["kind"], model="combined", projection="axis")
+    with pytest.raises(ValueError, match="are chosen by a combined model"):
+        workflow.fit(table, "y", drop=["kind"], model="combined", n_estimators=10)
