@@ -95,14 +95,15 @@ class _Lists:
         """One level, or several levels of few nominal features and numeric ones."""
         rng = self.rng
         feature = rng.choice(nominal, 1 if kind == "level" else 6)
-        drawn = {(int(f), int(rng.integers(0, self.levels[f]))) for f in feature}
+        drawn = {(int(f), int(rng.integers(0, min(4, self.levels[f])))) for f in feature}
         if kind != "level":
             few = rng.choice(numeric, int(rng.integers(0, min(3, len(numeric)) + 1)), replace=False)
             drawn |= {(int(f), -1) for f in few}
         index, level = zip(*rng.permutation(sorted(drawn)).tolist(), strict=True)
         signs = rng.choice([-1.0, 1.0], len(index))
         weight = signs if kind == "level_signs" else signs * rng.integers(1, 20, len(index)) / 10
-        return index, weight, float(rng.choice([0.0, 0.5, 1.0, -1.0])), missing_left, level
+        threshold = weight[0] / 2 if len(index) == 1 else rng.choice([0.0, 0.5, 1.0, -1.0])
+        return index, weight, float(threshold), missing_left, level
 
     def _direction(self, kind, numeric):
         rng = self.rng
@@ -177,9 +178,10 @@ def _axis(rng, numeric, dense):
 def random_rows(
     rng: np.random.Generator, forest: FlatForest, n_rows: int, missing: float = 0.0
 ) -> np.ndarray:
-    """Rows with ties on thresholds, unseen levels and a share of missing values."""
+    """Rows with ties on thresholds, unseen levels, many of the first levels and missing values."""
     X = np.round(rng.normal(size=(n_rows, forest.n_features)), 1).astype(np.float32)
     for feature in np.flatnonzero(forest.levels):
-        X[:, feature] = rng.integers(-1, forest.levels[feature] + 2, n_rows)
+        most = rng.choice([4, forest.levels[feature] + 2], n_rows)
+        X[:, feature] = rng.integers(-1, most)
     X[rng.random(X.shape) < missing] = np.nan
     return X
