@@ -53,7 +53,8 @@ def new_rows(frame: pd.DataFrame, n: int = 120, seed: int = 1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     mixed = {name: frame[name].to_numpy()[rng.integers(0, len(frame), n)] for name in frame}
     rows = pd.DataFrame(mixed)
-    for name in frame.columns[frame.dtypes == object]:
+    for name in frame.columns[frame.dtypes != float]:
+        rows[name] = rows[name].astype(object)
         rows.loc[rng.random(n) < 0.1, name] = "unseen"
         rows.loc[rng.random(n) < 0.1, name] = None
     rows.loc[rng.random(n) < 0.2, "a"] = np.nan

@@ -33,6 +33,8 @@ from bevel import (
 )
 from bevel.estimators._base import encode_rows
 from bevel.forest.flat_forest import join_forests, take_trees
+from bevel.forest.outputs import forest_of_output
+from bevel.forest.predictor import PackedPredictor
 
 FRAME, Y = nominal_table()
 TASKS = (0, 2, 3)
@@ -114,6 +116,14 @@ def test_leaves_of_a_forest_hold_what_the_rows_of_the_bag_that_fall_into_them_ha
 ) -> None:
     model, target = fitted["forest", n_classes], target_of(n_classes)
     assert_leaves_are_those_of_the_bag(model, FRAME, target, np.ones(len(FRAME)))
+
+
+@pytest.mark.parametrize("n_classes", TASKS)
+def test_training_rows_fall_by_the_means_of_other_folds_into_leaves(n_classes: int) -> None:
+    """A column of 120 levels: the means over all rows would put rows into other leaves."""
+    frame, y = nominal_table(400, n_places=120)
+    model = fit("forest", n_classes, frame, y, n_estimators=10)
+    assert_leaves_are_those_of_the_bag(model, frame, target_of(n_classes, y), np.ones(len(frame)))
 
 
 def assert_leaves_are_those_of_the_bag(
@@ -233,7 +243,7 @@ def test_joined_taken_and_slim_forests_keep_levels(fitted: Any, n_classes: int) 
         (without[:1], without[1:2]),
     ):
         joined = join_forests(take_trees(forest, one), take_trees(forest, other))
-        found = bevel.forest.predictor.PackedPredictor(joined).leaves(codes, 1)
+        found = PackedPredictor(joined).leaves(codes, 1)
         np.testing.assert_array_equal(found, leaves[:, one + other])
     slim = model.slim()
     np.testing.assert_array_equal(slim.predict(new_rows(FRAME)), model.predict(new_rows(FRAME)))
@@ -261,8 +271,9 @@ def test_forest_of_several_outputs_reads_levels() -> None:
     rows = new_rows(FRAME)
     assert n_level_terms(model) > 0
     np.testing.assert_array_equal(model.apply(rows), plain_leaves(model, rows))
-    first = forest_of_output(model.forest_, 0)
-    np.testing.assert_array_equal(first.entry_level[first.entry_level >= 0], model.forest_.entry_level[model.forest_.entry_level >= 0])
+    first = forest_of_output(model.forest_, model.fitted_forest_.task, 0)
+    leaves = PackedPredictor(first).leaves(encode_rows(model, rows), 1)
+    np.testing.assert_array_equal(leaves, plain_leaves(model, rows))
 
 
 def test_survival_forest_reads_levels() -> None:
