@@ -36,6 +36,7 @@ __all__ = [
     "put_back",
     "quoted",
     "read_columns",
+    "read_numbered",
     "sql_value",
 ]
 
@@ -49,6 +50,17 @@ def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -
         for f in range(table.n_features)
     ]
     return Columns(tuple(names), tuple(values))
+
+
+def read_numbered(analysed: AnalysedForest, table: Table, training: bool = False) -> Columns:
+    """Columns with the means of the target where trees read them in place of labels.
+
+    table: new rows, or the training rows in their order if `training`, each with the means over
+    the rows of other folds.
+    """
+    encoding = analysed.fitted.encoding
+    labelled = encoding.nominal.keys() - encoding.means.keys()
+    return read_columns(encoding.numbered(table, training), labelled, analysed.names)
 
 
 def missing_in(column: Array) -> Bools:
@@ -146,9 +158,11 @@ class LevelNumber:
     said: str
 
     def values(self, columns: Sequence[Array]) -> Array:
+        column = columns[self.feature]
+        if column.dtype.kind == "f":  # the numbers themselves, of `read_numbered`
+            return column
         known = dict(zip(self.labels, self.numbers, strict=True))
-        column = columns[self.feature].tolist()
-        return np.array([known.get(label, self.otherwise) for label in column])
+        return np.array([known.get(label, self.otherwise) for label in column.tolist()])
 
     def text(self, names: Sequence[str]) -> str:
         return self.said.format(printable(names[self.feature]))
@@ -325,20 +339,24 @@ def _sum_sql(test: NumberTest, names: Sequence[str]) -> str:
 
 
 class WrittenSplits:
-    """Reads tests from the text of a forest's splits."""
+    """Reads tests from the text of a forest's splits.
 
-    def __init__(self, analysed: AnalysedForest) -> None:
+    source: the model whose means of the target the forest read as numbers, if it is another one.
+    """
+
+    def __init__(self, analysed: AnalysedForest, source: AnalysedForest | None = None) -> None:
         forest, terms = analysed.forest, analysed.forest.with_level_columns[1]
         units = vocabulary_of(analysed.fitted).units
         medians = np.asarray(forest.medians, dtype=np.float64)
         encoding = analysed.fitted.encoding
+        read_as = encoding if source is None else source.fitted.encoding
         self.levels = {
             feature: tuple(levels.labels) for feature, levels in encoding.nominal.items()
         }
         self.fills = [*(units.shift + units.span * medians), *np.zeros(len(terms))]
         self.terms: list[Term] = [Number(feature) for feature in range(forest.n_features)]
-        for feature, means in encoding.means.items():
-            self.terms[feature] = self._mean(feature, means)
+        for feature, means in read_as.means.items():
+            self.terms[feature] = _mean_term(feature, read_as.nominal[feature].labels, means)
         self.terms += [self._level(feature, level) for feature, level in terms.tolist()]
 
     def _level(self, feature: int, level: int) -> LevelNumber:
@@ -347,12 +365,6 @@ class WrittenSplits:
         said = "missing" if label is None else printable(str(label))
         wording = f"({{}} is {said.replace('{', '{{').replace('}', '}}')})"
         return LevelNumber(feature, (label,), (1.0,), 0.0, wording)
-
-    def _mean(self, feature: int, means: LevelMeans) -> LevelNumber:
-        labels, numbers = self.levels[feature], tuple(means.of_all.tolist())
-        labels = (*labels, None)[: len(numbers) - 1]
-        meaning = printable(means.meaning).replace("{", "{{").replace("}", "}}")
-        return LevelNumber(feature, labels, numbers[:-1], numbers[-1], f"{meaning} in {{}}")
 
     def test(self, split: SplitText, left: bool) -> RowTest:
         if isinstance(split, LevelSplitText):
@@ -390,6 +402,13 @@ class WrittenSplits:
         known = self.levels[split.feature]
         labels = tuple(label for label in known if printable(str(label)) in wording)
         return LabelTest(split.feature, labels, len(wording) > len(labels))
+
+
+def _mean_term(feature: int, known: Array, means: LevelMeans) -> LevelNumber:
+    numbers = tuple(means.of_all.tolist())
+    labels = (*known, None)[: len(numbers) - 1]
+    meaning = printable(means.meaning).replace("{", "{{").replace("}", "}}")
+    return LevelNumber(feature, labels, numbers[:-1], numbers[-1], f"{meaning} in {{}}")
 
 
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:
