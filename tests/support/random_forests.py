@@ -165,7 +165,9 @@ def random_forest(
         rotation_entry_offset=np.cumsum([0] + [len(index) for index, _ in axes], dtype=np.int64),
         rotation_index=np.concatenate([none, *(i for i, _ in axes)]).astype(np.int32),
         rotation_weight=np.concatenate([none, *(w for _, w in axes)]).astype(np.float32),
-        entry_level=np.array(lists.entry_level if max(lists.entry_level, default=-1) >= 0 else [], np.int32),
+        entry_level=np.array(
+            lists.entry_level if max(lists.entry_level, default=-1) >= 0 else [], np.int32
+        ),
     )
 
 

@@ -82,9 +82,9 @@ class LevelMeans:
         """Numbers of rows that are not training rows, by the codes of their levels."""
         return np.asarray(self.of_all[codes])
 
-    def of_training_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
-        """Numbers of all training rows, by the codes of their levels."""
-        return np.asarray(self.of_others[folds(len(codes)), codes])
+    def of_training_rows(self, codes: npt.NDArray[np.integer[Any]], places: Ints64) -> Floats:
+        """Numbers of training rows, by the codes of their levels and their places in the fit."""
+        return np.asarray(self.of_others[folds(places), codes])
 
 
 def learn_means(
@@ -107,7 +107,7 @@ def learn_means(
         Weights of the rows; None if all are one.
     """
     weights = np.ones(len(codes)) if weights is None else weights / weights[weights > 0].mean()
-    fold, values = folds(len(codes)), target.numbers(codes, n_levels, weights)
+    fold, values = folds(np.arange(len(codes))), target.numbers(codes, n_levels, weights)
     counts = [
         _Counts.of(codes[fold == k], n_levels, values[fold == k], weights[fold == k])
         for k in range(N_FOLDS)
@@ -117,9 +117,9 @@ def learn_means(
     return LevelMeans(_Counts.sum(counts).shrunken_means(), of_others, target.meaning)
 
 
-def folds(n_rows: int) -> Ints64:
-    """Fold of each training row: its number, mixed, so that no order of the rows matters."""
-    x = np.arange(1, n_rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+def folds(places: Ints64) -> Ints64:
+    """Fold of each training row: its place, mixed, so that no order of the rows matters."""
+    x = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     return ((x ^ (x >> np.uint64(31))) % np.uint64(N_FOLDS)).astype(np.int64)

@@ -67,7 +67,7 @@ def test_means_equal_a_loop_over_the_rows_of_other_folds(seed: int, weighted: bo
     codes, y, weights = some_rows(seed)
     found = learn_means(codes, 14, LevelTarget(y, "mean target"), weights if weighted else None)
     own = weights / weights[weights > 0].mean() if weighted else np.ones(len(y))
-    of_rows, fold = found.of_training_rows(codes), folds(len(y))
+    of_rows, fold = found.of_training_rows(codes, np.arange(len(y))), folds(np.arange(len(y)))
     for row in range(len(y)):
         others = np.where(fold == fold[row], 0.0, own)
         expected = naive_mean(codes.tolist(), y.tolist(), others.tolist(), int(codes[row]))
@@ -95,7 +95,7 @@ def test_number_of_a_row_does_not_depend_on_its_own_target(n_classes: int) -> No
         else:
             targets = [LevelTarget(values, "share of b"), LevelTarget(changed, "share of b")]
         one, other = (learn_means(codes, 20, target, None) for target in targets)
-        of_one, of_other = one.of_training_rows(codes), other.of_training_rows(codes)
+        of_one, of_other = (each.of_training_rows(codes, np.arange(200)) for each in (one, other))
         assert of_one[row] == of_other[row]
         assert (of_one != of_other).any()
         assert (one.of_all != other.of_all).any()
@@ -116,7 +116,7 @@ def test_training_rows_of_a_fit_have_numbers_that_do_not_see_their_targets(
         encoding = model.fitted_forest_.encoding
         assert list(encoding.means) == [place]
         codes = encoding.nominal[place].encode(frame["place"].to_numpy(object), "place")
-        numbers = encoding.means[place].of_training_rows(codes.astype(int))
+        numbers = encoding.means[place].of_training_rows(codes.astype(int), np.arange(len(frame)))
         stored = encode_rows(model, frame, training=True)[:, place]
         np.testing.assert_array_equal(stored, scaled(model, place, numbers))
         return numbers

@@ -50,7 +50,12 @@ def target_of(n_classes: int, y: np.ndarray = Y) -> np.ndarray:
 
 
 def fit(
-    kind: str, n_classes: int, frame: Any = FRAME, y: np.ndarray = Y, weights: Any = None, **more: Any
+    kind: str,
+    n_classes: int,
+    frame: Any = FRAME,
+    y: np.ndarray = Y,
+    weights: Any = None,
+    **more: Any,
 ) -> Any:
     size = {"n_estimators": 60} if kind == "forest" else {"max_iter": 15, "learning_rate": 0.3}
     make = KINDS[kind][min(n_classes, 2)]
@@ -280,7 +285,8 @@ def test_survival_forest_reads_levels() -> None:
     rng = np.random.default_rng(0)
     time = rng.exponential(np.exp(-Y / 2))
     target = np.array(
-        list(zip(rng.random(len(Y)) < 0.8, time, strict=True)), dtype=[("event", "?"), ("time", "f8")]
+        list(zip(rng.random(len(Y)) < 0.8, time, strict=True)),
+        dtype=[("event", "?"), ("time", "f8")],
     )
     model = ObliqueSurvivalForest(30, random_state=0, n_jobs=1).fit(FRAME, target)
     rows = new_rows(FRAME)

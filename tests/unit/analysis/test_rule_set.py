@@ -13,7 +13,10 @@ from support.nominal_tables import new_rows, nominal_table, plain_forest, plain_
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
+from bevel.analysis.analysed_forest import read_forest
 from bevel.analysis.rules.conditions import Number, NumberTest, sql_value
+from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 
@@ -407,6 +410,19 @@ def test_rules_on_means_of_the_target_cover_the_rows_of_their_nodes(with_means):
         assert abs(inside.sum() - rule.n_rows) <= 0.02 * len(frame)
 
 
+def test_rules_of_some_of_the_training_rows_read_them_as_in_the_fit(with_means):
+    """Folds belong to the places in the fit, not to those among the chosen rows."""
+    forest, frame, y = with_means
+    analysed = read_forest(forest, "rule_set")
+    rows, few = read_evaluation_rows(analysed, frame, y, "auto"), np.arange(100, 1000, 3)
+    some = EvaluationRows(
+        rows.X[few], rows.target[few], rows.out[few], rows.row_kind, rows.places[few]
+    )
+    found = choose_rules(analysed, frame.iloc[few], some, RuleOptions(source="forest", max_terms=4))
+    assert "mean target in place" in str(found)
+    assert all(rule.agreement > 0.98 for rule in found.rules)
+
+
 @pytest.mark.parametrize("source", ["forest", "imitation"])
 def test_rules_on_levels_and_means_take_the_same_new_rows_in_a_database(with_means, source):
     forest, frame, y = with_means
@@ -417,7 +433,9 @@ def test_rules_on_levels_and_means_take_the_same_new_rows_in_a_database(with_mea
     rows = rows.where(rows.notna(), None).assign(a=rows["a"])
     for place, rule in enumerate(found.rules):
         where = " AND ".join(f"({test.sql(found.names)})" for test in rule.tests)
-        taken = query(rows.assign(row=range(len(rows))), f'SELECT row FROM "my table" WHERE {where}')
+        taken = query(
+            rows.assign(row=range(len(rows))), f'SELECT row FROM "my table" WHERE {where}'
+        )
         matches = np.flatnonzero(found.matches(rows)[:, place])
         assert [row for (row,) in taken] == matches.tolist()
 

@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Array, Bools
+from bevel._types import Array, Bools, Ints64
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.level_statistics import LevelMeans
 from bevel.data.tables import Columns, Table, is_missing
@@ -52,15 +52,15 @@ def read_columns(table: Table, nominal: Collection[int], names: Sequence[str]) -
     return Columns(tuple(names), tuple(values))
 
 
-def read_numbered(analysed: AnalysedForest, table: Table, training: bool = False) -> Columns:
+def read_numbered(analysed: AnalysedForest, table: Table, places: Ints64 | None = None) -> Columns:
     """Columns with the means of the target where trees read them in place of labels.
 
-    table: new rows, or the training rows in their order if `training`, each with the means over
-    the rows of other folds.
+    places: those of training rows among all rows of the fit, which get the means over the rows of
+    other folds; None: new rows.
     """
     encoding = analysed.fitted.encoding
     labelled = encoding.nominal.keys() - encoding.means.keys()
-    return read_columns(encoding.numbered(table, training), labelled, analysed.names)
+    return read_columns(encoding.numbered(table, places), labelled, analysed.names)
 
 
 def missing_in(column: Array) -> Bools:

@@ -422,7 +422,7 @@ def choose_rules(
     """Choose rules on rows that were read before."""
     nominal = frozenset(analysed.fitted.encoding.nominal)
     # A training row must not see its own target in the means of levels, by which rules are chosen.
-    columns = read_numbered(analysed, read_table(X), training=rows.row_kind == "out-of-bag")
+    columns = read_numbered(analysed, read_table(X), rows.places)
     predicted = forest_predictions(analysed, X, rows)
     few = _too_few(analysed, options.max_terms)
     imitation = None
