@@ -62,6 +62,9 @@ COLUMN_TYPES: Mapping[str, str] = {
     "left_leaves" if name == "right" else name: field.dtype for name, field in FOREST_FIELDS.items()
 }
 
+# Files of forests without such entries have no column of them.
+LEFT_OUT_IF_EMPTY = ("entry_level",)
+
 
 def encode_forest(forest: FlatForest) -> dict[str, Column]:
     """Columns of a forest, in the order of COLUMN_TYPES; raises ValueError if it is invalid."""
@@ -226,7 +229,11 @@ class MappedPredictor:
 
 def encode_trees(forest: FlatForest, arrays: Arrays) -> dict[str, Any]:
     """The header's field "columns"; parts are put into sections."""
-    return store_columns(encode_forest(forest), arrays)
+    columns = encode_forest(forest)
+    for name in LEFT_OUT_IF_EMPTY:
+        if columns[name].length == 0:
+            del columns[name]
+    return store_columns(columns, arrays)
 
 
 def store_columns(columns: Mapping[str, Column], arrays: Arrays) -> dict[str, Any]:
@@ -355,7 +362,15 @@ class MappedFile(MappedPredictor):
 
 def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
     """Read the description of the forest's columns; raises ModelFileError."""
-    return decode_columns(header.take("columns", dict), "columns", COLUMN_TYPES, sections)
+    described = header.take("columns", dict)
+    absent = [name for name in LEFT_OUT_IF_EMPTY if name not in described]
+    types = {name: kind for name, kind in COLUMN_TYPES.items() if name not in absent}
+    columns = decode_columns(described, "columns", types, sections)
+    # One value, none times: a column without parts in the file.
+    empty = {
+        name: Column("constant", COLUMN_TYPES[name], 0, {"constant.word": 0}, {}) for name in absent
+    }
+    return columns | empty
 
 
 def decode_columns(
