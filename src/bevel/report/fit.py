@@ -242,7 +242,7 @@ class OneTargetWriter(ResultWriter):
         if not settings.kind.has_bags:  # permutation importance on training rows is too high
             found = replace(found, importances=found.importances[:1])
         oblique = (
-            "Without two numeric columns there is nothing to combine: all cuts are along axes."
+            "Without two columns there is nothing to combine: all cuts are along axes."
             if advice is None
             else advice.sentence()
         )
