@@ -80,6 +80,7 @@ class Maker {
       forest_.medians.push_back(usual(data_));
     }
     has_sets_ = data_.ConsumeBool();
+    has_level_terms_ = data_.ConsumeBool();
   }
 
   void make_tree() {
@@ -107,7 +108,7 @@ class Maker {
 
   // A number somewhere that does not belong there.
   void damage() {
-    switch (data_.ConsumeIntegralInRange<int>(0, 9)) {
+    switch (data_.ConsumeIntegralInRange<int>(0, 10)) {
       case 0:
         return set(forest_.right);
       case 1:
@@ -126,6 +127,8 @@ class Maker {
         return set(forest_.rotation_entry_offset);
       case 8:
         return set(forest_.rotation_index);
+      case 9:
+        return set(forest_.entry_level);
       default:
         return forest_.output_classes.empty() || data_.ConsumeBool() ? set(forest_.flags)
                                                                      : set(forest_.output_classes);
@@ -176,16 +179,17 @@ class Maker {
 
   void make_split(size_t node) {
     const int32_t feature = data_.ConsumeIntegralInRange<int32_t>(0, n_indices_ - 1);
-    const bool by_levels = feature < forest_.n_features && forest_.levels[feature] > 0;
-    forest_.flags[node] =
-        static_cast<uint8_t>((data_.ConsumeBool() ? 1 : 0) | (by_levels && has_sets_ ? 2 : 0));
-    if (by_levels && has_sets_) return make_set(node, feature);
+    const bool is_nominal = feature < forest_.n_features && forest_.levels[feature] > 0;
+    const bool by_levels = is_nominal && has_sets_ && !(has_level_terms_ && data_.ConsumeBool());
+    forest_.flags[node] = static_cast<uint8_t>((data_.ConsumeBool() ? 1 : 0) | (by_levels ? 2 : 0));
+    if (by_levels) return make_set(node, feature);
     const int n = data_.ConsumeBool() ? 1 : data_.ConsumeIntegralInRange<int>(1, 12);
     const bool signs = data_.ConsumeBool();
     for (int i = 0; i < n; ++i) {
       const int32_t other = data_.ConsumeIntegralInRange<int32_t>(0, n_indices_ - 1);
       const float sign = data_.ConsumeBool() ? 1.0f : -1.0f;
-      put(i == 0 ? feature : other, signs ? sign : usual(data_));
+      const int32_t index = i == 0 ? feature : other;
+      put(index, signs ? sign : usual(data_), some_level(index));
     }
   }
 
@@ -219,14 +223,21 @@ class Maker {
     }
   }
 
-  void put(int32_t index, float weight) {
+  // A level of a nominal feature as a term of a direction; -1: none.
+  int32_t some_level(int32_t index) {
+    if (!has_level_terms_ || index >= forest_.n_features || forest_.levels[index] == 0) return -1;
+    return data_.ConsumeIntegralInRange<int32_t>(0, forest_.levels[index] - 1);
+  }
+
+  void put(int32_t index, float weight, int32_t level = -1) {
     forest_.entry_index.push_back(index);
     forest_.entry_weight.push_back(weight);
+    if (has_level_terms_) forest_.entry_level.push_back(level);
   }
 
   FuzzedDataProvider& data_;
   Forest& forest_;
-  bool has_sets_ = false;
+  bool has_sets_ = false, has_level_terms_ = false;
   size_t first_ = 0;
   int32_t n_indices_ = 0;
 };

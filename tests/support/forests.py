@@ -28,6 +28,7 @@ class Problem:
     weights: np.ndarray | None = None
     levels: np.ndarray = field(default_factory=lambda: np.empty(0, np.int32))
     medians: np.ndarray = field(default_factory=lambda: np.empty(0, np.float32))
+    level_terms: tuple[tuple[int, int], ...] = ()  # nominal feature and level, ascending
 
     @property
     def n_rows(self) -> int:
@@ -91,12 +92,16 @@ def options(*families: tuple[Any, ...] | _core.Family, **values: Any) -> _core.O
 
 
 def training_data(data: Problem) -> _core.TrainingData:
-    """A problem as the core reads it."""
+    """A problem as the core reads it: level terms are further columns of 0 and 1."""
+    of_levels = [data.X[:, feature] == level for feature, level in data.level_terms]
+    X = np.asfortranarray(np.column_stack([data.X, *of_levels]), dtype=np.float32)
+    more = (0, len(of_levels))
     return _core.TrainingData(
-        X=data.X,
-        levels=data.levels,
-        medians=data.medians,
-        has_nan=np.isnan(data.X).any(axis=0).astype(np.uint8),
+        X=X,
+        levels=np.pad(data.levels, more),
+        medians=np.pad(data.medians, more),
+        has_nan=np.isnan(X).any(axis=0).astype(np.uint8),
+        level_terms=np.array(data.level_terms, np.int32) if data.level_terms else None,
         weights=data.weights,
         n_classes=data.n_classes,
         labels=data.target if data.n_classes else None,
@@ -170,6 +175,7 @@ class Node:
     weight: np.float32
     index: np.ndarray
     coefficient: np.ndarray
+    level: np.ndarray  # of a nominal feature; -1: none
     value: float | None  # regression
     left_levels: frozenset[int]
 
@@ -207,9 +213,14 @@ class Tree:
             weight=a["weight"][i],
             index=a["entry_index"][entries],
             coefficient=a["entry_weight"][entries],
-            value=None if self.forest.n_classes else float(a["leaf_value"][i]),
+            level=self._levels_of_entries(entries),
+            value=float(a["leaf_value"][i]) if len(a["leaf_value"]) else None,
             left_levels=self._levels(i) if is_category else frozenset(),
         )
+
+    def _levels_of_entries(self, entries: slice) -> np.ndarray:
+        level = self.arrays["entry_level"]
+        return level[entries] if len(level) else np.full(entries.stop - entries.start, -1)
 
     def _levels(self, i: int) -> frozenset[int]:
         a = self.arrays
@@ -247,8 +258,10 @@ class Tree:
         """Projected values; NaN where a single feature is missing or a sum is no number."""
         p = self.forest.n_features
         columns = []
-        for index in node.index:
-            if index >= p:
+        for index, level in zip(node.index, node.level, strict=True):
+            if level >= 0:
+                columns.append((X[:, index] == level).astype(np.float32))
+            elif index >= p:
                 columns.append(self._rotated(X, index - p))
             elif len(node.index) == 1:
                 columns.append(X[:, index])

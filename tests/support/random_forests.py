@@ -15,6 +15,7 @@ from bevel.forest.flat_forest import FlatForest
 MISSING_LEFT = 1
 CATEGORY_NODE = 2
 KINDS = ("single", "signs", "weights", "dense", "category", "axis", "mixed", "mixed_signs")
+KINDS += ("level", "levels", "level_signs")
 
 
 @dataclass
@@ -34,6 +35,7 @@ class _Lists:
         self.entry_offset = [0]
         self.entry_index: list[int] = []
         self.entry_weight: list[float] = []
+        self.entry_level: list[int] = []
         self.leaf_value: list[float] = []
         self.bits_index: list[int] = []
         self.bits_offset = [0]
@@ -52,12 +54,13 @@ class _Lists:
             self.right[node] = len(self.right) - self.first
             self._grow(depth - 1)
 
-    def _add_node(self, index, weight, threshold, flags) -> None:
+    def _add_node(self, index, weight, threshold, flags, level=None) -> None:
         self.right.append(-1)
         self.threshold.append(threshold)
         self.flags.append(flags)
         self.entry_index.extend(index)
         self.entry_weight.extend(weight)
+        self.entry_level.extend([-1] * len(index) if level is None else level)
         self.entry_offset.append(len(self.entry_index))
         self.leaf_value.append(self.rng.normal())
         self.bits_index.append(len(self.bits_offset) - 2 if flags & CATEGORY_NODE else -1)
@@ -83,15 +86,31 @@ class _Lists:
             self.bits.extend(int(word) for word in words)
             self.bits_offset.append(len(self.bits))
             return [feature], [1.0], 0.0, missing_left | CATEGORY_NODE
+        if kind.startswith("level") and len(nominal):
+            return self._level_direction(kind, numeric, nominal, missing_left)
         index, weight = self._direction(kind, numeric)
         return index, weight, threshold, missing_left
+
+    def _level_direction(self, kind, numeric, nominal, missing_left):
+        """One level, or several levels of few nominal features and numeric ones."""
+        rng = self.rng
+        feature = rng.choice(nominal, 1 if kind == "level" else 6)
+        drawn = {(int(f), int(rng.integers(0, min(4, self.levels[f])))) for f in feature}
+        if kind != "level":
+            few = rng.choice(numeric, int(rng.integers(0, min(3, len(numeric)) + 1)), replace=False)
+            drawn |= {(int(f), -1) for f in few}
+        index, level = zip(*rng.permutation(sorted(drawn)).tolist(), strict=True)
+        signs = rng.choice([-1.0, 1.0], len(index))
+        weight = signs if kind == "level_signs" else signs * rng.integers(1, 20, len(index)) / 10
+        threshold = weight[0] / 2 if len(index) == 1 else rng.choice([0.0, 0.5, 1.0, -1.0])
+        return index, weight, float(threshold), missing_left, level
 
     def _direction(self, kind, numeric):
         rng = self.rng
         axes = len(self.levels) + np.arange(self.n_axes)
         if kind == "axis" and self.n_axes:
             return [int(rng.choice(axes))], [1.0]
-        if kind in ("single", "axis", "category"):
+        if kind in ("single", "axis", "category", "level"):
             return [int(rng.choice(numeric))], [float(rng.choice([1.0, 1.0, -1.0, 0.5]))]
         if kind.startswith("mixed"):
             numeric = np.concatenate((numeric, axes))
@@ -113,7 +132,7 @@ def random_forest(
 ) -> FlatForest:
     """A random forest in the sense of the word; `n_classes` 0 is regression."""
     levels = np.zeros(n_features, np.int32)
-    levels[:n_nominal] = rng.integers(1, 80, n_nominal)
+    levels[:n_nominal] = rng.integers(1, rng.choice([5, 80], n_nominal))
     lists = _Lists(rng, levels, n_classes, kinds, n_axes)
     tree_offset = [0]
     for _ in range(n_trees):
@@ -146,6 +165,9 @@ def random_forest(
         rotation_entry_offset=np.cumsum([0] + [len(index) for index, _ in axes], dtype=np.int64),
         rotation_index=np.concatenate([none, *(i for i, _ in axes)]).astype(np.int32),
         rotation_weight=np.concatenate([none, *(w for _, w in axes)]).astype(np.float32),
+        entry_level=np.array(
+            lists.entry_level if max(lists.entry_level, default=-1) >= 0 else [], np.int32
+        ),
     )
 
 
@@ -158,9 +180,10 @@ def _axis(rng, numeric, dense):
 def random_rows(
     rng: np.random.Generator, forest: FlatForest, n_rows: int, missing: float = 0.0
 ) -> np.ndarray:
-    """Rows with ties on thresholds, unseen levels and a share of missing values."""
+    """Rows with ties on thresholds, unseen levels, many of the first levels and missing values."""
     X = np.round(rng.normal(size=(n_rows, forest.n_features)), 1).astype(np.float32)
     for feature in np.flatnonzero(forest.levels):
-        X[:, feature] = rng.integers(-1, forest.levels[feature] + 2, n_rows)
+        most = rng.choice([4, forest.levels[feature] + 2], n_rows)
+        X[:, feature] = rng.integers(-1, most)
     X[rng.random(X.shape) < missing] = np.nan
     return X

@@ -308,7 +308,7 @@ def _with_means(
         if levels.n_codes > MOST_LEVELS:
             codes = levels.encode(table.labels(feature), table.describe(feature)).astype(np.intp)
             means[feature] = learn_means(codes, levels.n_codes, target, weights)
-            numbers[feature] = means[feature].of_training_rows(codes)
+            numbers[feature] = means[feature].of_training_rows(codes, np.arange(len(codes)))
     return (NumberedTable(table, numbers) if means else table), means
 
 

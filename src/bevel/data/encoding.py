@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
-from bevel._types import AnyFloats, Float32s, Floats
+from bevel._types import AnyFloats, Float32s, Floats, Ints64
 from bevel.data.level_statistics import LevelMeans, NumberedTable
 from bevel.data.scaling import IdentityScaler, Scaler
 from bevel.data.tables import ArrayTable, ColumnsTable, FrameLayout, Table, is_missing
@@ -473,16 +473,22 @@ class Encoding:
         scale_tile(self.native_scaler, numbers, feature, 1, scaled)
         return scaled[:, 0]
 
-    def numbered(self, table: Table, training: bool) -> Table:
-        """The table with the nominal columns that trees read as numbers in numbers."""
+    def numbered(self, table: Table, places: Ints64 | None) -> Table:
+        """The table with the nominal columns that trees read as numbers in numbers.
+
+        places: those of training rows among all rows of the fit; None: new rows.
+        """
         if not self.means:
             return table
         columns = {}
         for feature, means in self.means.items():
             levels, name = self.nominal[feature], table.describe(feature)
             codes = levels.encode(table.labels(feature), name).astype(np.intp)
-            known = means.of_training_rows if training else means.of_new_rows
-            columns[feature] = known(codes)
+            columns[feature] = (
+                means.of_new_rows(codes)
+                if places is None
+                else means.of_training_rows(codes, places)
+            )
         return NumberedTable(table, columns)
 
 
@@ -513,7 +519,7 @@ def encode(
         The rows to read, from a start to a stop; None reads all.
     """
     _check_dates(table, encoding)
-    table = encoding.numbered(table, training)
+    table = encoding.numbered(table, np.arange(table.n_rows) if training else None)
     unscaled = isinstance(encoding.scaler, IdentityScaler)
     ready = unscaled and is_stored(table, encoding.levels, order) and rows is None
     some = rows or slice(0, table.n_rows)

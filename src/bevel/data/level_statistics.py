@@ -102,15 +102,16 @@ class LevelMeans:
         """Numbers of rows that are not training rows, by the codes of their levels."""
         return np.asarray(self.of_all[codes])
 
-    def of_training_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
-        """Numbers of all training rows, by the codes of their levels."""
-        fold = folds(len(codes)) if self.folds is None else self.folds
-        if len(codes) != len(fold):
+    def of_training_rows(self, codes: npt.NDArray[np.integer[Any]], places: Ints64) -> Floats:
+        """Numbers of training rows, by the codes of their levels and their places in the fit."""
+        if self.folds is None:
+            return np.asarray(self.of_others[folds(places), codes])
+        if len(places) and places.max() >= len(self.folds):
             raise ValueError(
-                f"X must be the {len(fold)} training rows, whose groups are known by their "
+                f"X must be the {len(self.folds)} training rows, whose groups are known by their "
                 f"numbers; got {len(codes)} rows. Pass the X that the model was fitted on."
             )
-        return np.asarray(self.of_others[fold, codes])
+        return np.asarray(self.of_others[self.folds[places], codes])
 
 
 def learn_means(
@@ -133,7 +134,7 @@ def learn_means(
         Weights of the rows; None if all are one.
     """
     weights = np.ones(len(codes)) if weights is None else weights / weights[weights > 0].mean()
-    fold = folds(len(codes)) if target.folds is None else target.folds
+    fold = folds(np.arange(len(codes))) if target.folds is None else target.folds
     values = target.numbers(codes, n_levels, weights)
     counts = [
         _Counts.of(codes[fold == k], n_levels, values[fold == k], weights[fold == k])
@@ -145,9 +146,9 @@ def learn_means(
     return LevelMeans(of_all, of_others, target.meaning, target.folds)
 
 
-def folds(n_rows: int, n_folds: int = N_FOLDS) -> Ints64:
-    """Fold of each training row: its number, mixed, so that no order of the rows matters."""
-    x = np.arange(1, n_rows + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+def folds(places: Ints64, n_folds: int = N_FOLDS) -> Ints64:
+    """Fold of each training row: its place, mixed, so that no order of the rows matters."""
+    x = (places.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     for shift, factor in ((30, 0xBF58476D1CE4E5B9), (27, 0x94D049BB133111EB)):
         x = (x ^ (x >> np.uint64(shift))) * np.uint64(factor)
     return ((x ^ (x >> np.uint64(31))) % np.uint64(n_folds)).astype(np.int64)

@@ -83,9 +83,11 @@ class RowOrder:
     def folds(self, latest: npt.NDArray[np.bool_] | None) -> npt.NDArray[np.uint8] | None:
         """Fold of each row for means of levels, the latest rows in one; None: by row number."""
         if latest is not None:
-            found: Ints64 = np.where(latest, N_FOLDS - 1, folds(len(latest), N_FOLDS - 1))
+            found: Ints64 = np.where(
+                latest, N_FOLDS - 1, folds(np.arange(len(latest)), N_FOLDS - 1)
+            )
         elif self.groups is not None:
-            found = folds(self.groups.n_groups)[self.groups.codes]
+            found = folds(np.arange(self.groups.n_groups))[self.groups.codes]
         else:
             return None
         return found.astype(np.uint8)

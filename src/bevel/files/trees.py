@@ -33,7 +33,6 @@ from bevel.forest.quantiles import LeafTargets
 from bevel.forest.task import Regression, Task
 
 __all__ = [
-    "ABSENT_IF_EMPTY",
     "COLUMN_TYPES",
     "FileColumns",
     "FileForest",
@@ -84,7 +83,6 @@ def decode_forest(
     task: Task | None = None,
 ) -> FlatForest:
     """Decode the forest of some columns; raises ModelFileError unless it is valid."""
-    columns = _with_empty(columns)
     _check_types(columns)
     limit = check_claims({name: columns[name] for name in COLUMN_TYPES})
     arrays = {name: decode_column(columns[name], limit) for name in COLUMN_TYPES}
@@ -106,16 +104,9 @@ def map_forest(
     medians: npt.NDArray[np.float32],
 ) -> _core.MappedForest:
     """Native forest that reads columns in place, checking what it reads."""
-    columns = _with_empty(columns)
     _check_types(columns)
     readers = {name: open_column(columns[name]) for name in COLUMN_TYPES}
     return _core.MappedForest(readers, n_features, n_classes, levels, medians)
-
-
-def _with_empty(columns: Mapping[str, Column]) -> Mapping[str, Column]:
-    """All columns, with empty ones in place of those that are absent for it."""
-    empty = {name: np.empty(0, COLUMN_TYPES[name]) for name in ABSENT_IF_EMPTY}
-    return {name: encode_column(array) for name, array in empty.items()} | dict(columns)
 
 
 def _check_types(columns: Mapping[str, Column]) -> None:
@@ -373,12 +364,14 @@ class MappedFile(MappedPredictor):
 def decode_trees(header: Fields, sections: Sections) -> dict[str, Column]:
     """Read the description of the forest's columns; raises ModelFileError."""
     described = header.take("columns", dict)
-    types = {
-        name: dtype
-        for name, dtype in COLUMN_TYPES.items()
-        if name in described or name not in ABSENT_IF_EMPTY
+    absent = [name for name in ABSENT_IF_EMPTY if name not in described]
+    types = {name: kind for name, kind in COLUMN_TYPES.items() if name not in absent}
+    columns = decode_columns(described, "columns", types, sections)
+    # One value, none times: a column without parts in the file.
+    empty = {
+        name: Column("constant", COLUMN_TYPES[name], 0, {"constant.word": 0}, {}) for name in absent
     }
-    return decode_columns(described, "columns", types, sections)
+    return columns | empty
 
 
 def decode_columns(

@@ -113,7 +113,8 @@ def split_signs(forest: FlatForest, n_outputs: int = 1) -> SplitSigns:
 
     A split removes variance of an output in proportion to the squared difference of the means of
     its sides. It is divided among the features of the direction as gains are, by absolute weights;
-    its sign is that of the difference times that of the weight. Splits by levels do not count.
+    its sign is that of the difference times that of the weight. Nominal features, of whose levels none
+    is more than another, have no sign: their splits and their parts of directions do not count.
 
     Parameters
     ----------
@@ -220,6 +221,7 @@ def _shares_of_features(
     entry = (begin - np.cumsum(count) + count)[owner] + np.arange(len(owner))
     value = _signed_shares(forest.entry_weight[entry], owner, len(split))
     place = forest.entry_index[entry].astype(np.int64)
+    value[(place < p) & (forest.levels[np.minimum(place, p - 1)] > 0)] = 0.0  # levels
     if n_axes:  # axes are counted in each tree
         place += np.where(place >= p, (first_axis[:-1] - first_axis[0])[tree[owner]], 0)
     shares = sp.csr_matrix((value, (place, owner)), shape=(p + n_axes, len(split)))

@@ -256,7 +256,7 @@ class OneTargetWriter(ResultWriter):
         oblique = (
             advice.sentence()
             if advice is not None
-            else "Without two numeric columns there is nothing to combine: all cuts are along axes."
+            else "Without two columns there is nothing to combine: all cuts are along axes."
             if members is None
             else _sentence_on_members(fitted, found.model)
         )

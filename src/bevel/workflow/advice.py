@@ -104,7 +104,11 @@ def points(share: float, sign: str = "") -> str:
 
 def rivals_of(data: LabelledRows, settings: Settings) -> list[str]:
     """Projections of the forests to compare a model with; empty if nothing can be combined."""
-    if settings.model == COMBINED or data.X.shape[1] - len(data.X.nominal) < 2:
+    n_columns = data.X.shape[1]
+    # By default directions combine levels of nominal columns too.
+    if settings.projection not in (AXIS, OBLIQUE):
+        n_columns -= len(data.X.nominal)
+    if settings.model == COMBINED or n_columns < 2:
         return []
     return [OBLIQUE] if settings.projection == AXIS else [AXIS]
 

@@ -941,7 +941,8 @@ def explain(
 def _taken(rows: EvaluationRows, some: npt.NDArray[np.int64]) -> EvaluationRows:
     """Some of the rows."""
     out = None if rows.out is None else rows.out[some]
-    return replace(rows, X=rows.X[some], target=rows.target[some], out=out)
+    places = None if rows.places is None else rows.places[some]
+    return replace(rows, X=rows.X[some], target=rows.target[some], out=out, places=places)
 
 
 def readable_tree(model: Any, place: int, X: Columns) -> TreeRules:

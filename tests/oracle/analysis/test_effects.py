@@ -26,7 +26,7 @@ def grid_values(rng, levels, size):
         return np.arange(-1, levels + 2, dtype=np.float32)
     values = np.sort(np.round(rng.normal(size=size), 1)).astype(np.float32)
     values[len(values) // 2] = np.nextafter(values[len(values) // 2], np.float32(9))
-    return values
+    return np.sort(values)
 
 
 def naive_grid(predict, X, features, values):

@@ -1,10 +1,12 @@
 """Signs of splits against a walk over the nodes, one by one."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.random_forests import random_forest
 
 from bevel import ObliqueBoostingClassifier, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import importance
@@ -40,7 +42,8 @@ def spread_over_features(forest: FlatForest, tree: int, node: int) -> list[tuple
     for e in own:
         share, index = float(forest.entry_weight[e]) / whole, int(forest.entry_index[e])
         if index < forest.n_features:
-            found.append((index, share))
+            if not forest.levels[index]:
+                found.append((index, share))
             continue
         axis = forest.rotation_offset[tree] + index - forest.n_features
         parts = range(forest.rotation_entry_offset[axis], forest.rotation_entry_offset[axis + 1])
@@ -125,3 +128,21 @@ def test_targets_far_from_zero_keep_their_signs():
     far = ObliqueForestRegressor(5, projection="axis", random_state=0).fit(X, y + 2.0**30)
     expected = importance(near, "gini").direction.tolist()
     assert importance(far, "gini").direction.tolist() == expected
+
+
+@pytest.mark.parametrize("n_classes", [0, 3])
+def test_signs_of_forests_whose_directions_combine_levels_are_those_of_a_walk(
+    n_classes: int,
+) -> None:
+    """Levels take their share of a direction, and nominal features have no sign."""
+    rng = np.random.default_rng(n_classes)
+    for n_axes in (0, 2):
+        forest = random_forest(rng, 7, n_classes, n_nominal=2, n_axes=n_axes)
+        assert (forest.entry_level >= 0).any()
+        of_leaves = np.where(forest.right < 0, forest.weight, 0.0)
+        below = [of_leaves[i:end].sum() for i, end in enumerate(forest.subtree_end)]
+        forest = replace(forest, weight=np.array(below, np.float32))
+        found, expected = split_signs(forest), naive(forest)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-5, atol=1e-6)
+            assert not one[:, :2].any()

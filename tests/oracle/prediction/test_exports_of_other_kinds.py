@@ -8,9 +8,16 @@ from typing import Any
 
 import numpy as np
 import pytest
-from support.c_models import STRICT, compile_source, needs_compiler
+from support.c_models import STRICT, CModels, compile_source, needs_compiler
+from support.nominal_tables import classes_of, n_level_terms, new_rows, nominal_table
 
-from bevel import ObliqueIsolationForest, ObliqueSurvivalForest
+from bevel import (
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueIsolationForest,
+    ObliqueSurvivalForest,
+)
 from bevel.datasets import weibull
 
 X, Y = weibull(200, random_state=0)
@@ -62,3 +69,54 @@ def test_onnx_gives_what_the_documents_say(kind: str) -> None:
     session = runtime.InferenceSession(forest.to_onnx().SerializeToString())
     (found,) = session.run(None, {session.get_inputs()[0].name: HOLES.astype(np.float32)})
     np.testing.assert_allclose(np.ravel(found), expected(forest), rtol=1e-4)
+
+
+FRAME, TARGET = nominal_table(500, n_places=130)
+NOMINAL_MODELS = {
+    "forest_values": lambda: ObliqueForestRegressor(30, random_state=0).fit(FRAME, TARGET),
+    "forest_classes": lambda: ObliqueForestClassifier(30, random_state=0).fit(
+        FRAME, classes_of(TARGET, 3)
+    ),
+    "boosting_values": lambda: ObliqueBoostingRegressor(max_iter=20, random_state=0).fit(
+        FRAME, TARGET
+    ),
+}
+
+
+def with_codes(model: Any, rows: Any) -> np.ndarray:
+    """Rows as the C file takes them: numbers, and codes of labels."""
+    table = np.zeros(rows.shape)
+    nominal = model.fitted_forest_.encoding.nominal
+    for feature, name in enumerate(rows.columns):
+        column = rows[name].to_numpy(object)
+        table[:, feature] = nominal[feature].encode(column, name) if feature in nominal else column
+    return table
+
+
+@needs_compiler
+def test_c_reads_levels_in_directions_and_means_of_the_target_as_python_does(
+    tmp_path: Path,
+) -> None:
+    models = {name: make() for name, make in NOMINAL_MODELS.items()}
+    compiled = CModels(models, tmp_path)
+    for name, model in models.items():
+        assert n_level_terms(model) > 0
+        assert model.fitted_forest_.encoding.means
+        for rows in (FRAME, new_rows(FRAME)):
+            compiled.assert_equal(name, rows, with_codes(model, rows))
+
+
+@pytest.mark.parametrize("kind", NOMINAL_MODELS)
+def test_onnx_reads_levels_in_directions_and_means_of_the_target_as_python_does(kind: str) -> None:
+    pytest.importorskip("onnxruntime")
+    from support.onnx_models import Exported
+
+    model = NOMINAL_MODELS[kind]()
+    exported = Exported(model, dtype="float64") if kind != "boosting_values" else Exported(model)
+    rows = new_rows(FRAME)
+    rows = rows.assign(**{c: rows[c].astype(np.float32).astype(float) for c in ("a", "b", "same")})
+    predict = model.predict_proba if kind == "forest_classes" else model.predict
+    found = exported.answers(rows)
+    np.testing.assert_allclose(
+        found.reshape(len(rows), -1), predict(rows).reshape(len(rows), -1), rtol=1e-4, atol=1e-5
+    )

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from sklearn.tree import DecisionTreeRegressor
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
 
 Floats = npt.NDArray[np.float64]
@@ -221,3 +221,59 @@ def test_the_same_forest_for_any_number_of_threads() -> None:
         )
         predictions.append(forest.fit(X, y).predict(X[:2000]))
     assert np.array_equal(*predictions)
+
+
+def _table_with_levels(seed: int, n: int = 300) -> tuple[pd.DataFrame, Floats]:
+    """A target in which numbers and levels meet in planes, and go against the signs half the time."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "d"])
+    frame["f"] = rng.choice(["u", "v", "w"], n)
+    frame["g"] = rng.choice(["no", "yes"], n)
+    level = frame["f"].map({"u": 1.0, "v": -1.0, "w": 0.0}) + (frame["g"] == "yes")
+    y = 2.0 * (frame["a"] + level > 0) - 2.0 * (frame["b"] - level > 0) + frame["d"] * level
+    return frame, (y + np.sin(2.0 * frame["a"]) + 0.2 * rng.normal(size=n)).to_numpy()
+
+
+@pytest.mark.parametrize("make", [ObliqueForestRegressor, ObliqueBoostingRegressor])
+@pytest.mark.parametrize("seed", range(2))
+def test_monotone_directions_that_combine_levels_never_go_against_their_signs(
+    make: Any, seed: int
+) -> None:
+    frame, y = _table_with_levels(seed)
+    size = {"n_estimators": 30} if make is ObliqueForestRegressor else {"max_iter": 30}
+    signs = {"a": 1, "b": -1}
+    free, bound = (
+        make(**size, monotonic_cst=cst, random_state=seed).fit(frame, y) for cst in (None, signs)
+    )
+    assert (bound.forest_.entry_level >= 0).any()
+    grid, some = np.linspace(-4.0, 4.0, 61), frame[:40]
+    wrong = {}
+    for model in (free, bound):
+        wrong[model] = 0
+        for name, sign in signs.items():
+            rows = some.loc[some.index.repeat(len(grid))].assign(**{name: np.tile(grid, len(some))})
+            values = model.predict(rows).reshape(len(some), len(grid))
+            wrong[model] += int((sign * np.diff(values, axis=1) < 0.0).sum())
+    assert wrong[free] > 50
+    assert wrong[bound] == 0
+
+
+@pytest.mark.parametrize("make", [ObliqueForestRegressor, ObliqueBoostingRegressor])
+def test_directions_combine_levels_only_within_the_groups_of_their_columns(make: Any) -> None:
+    frame, _ = _table_with_levels(0)
+    y = 3.0 * (frame["a"] + (frame["f"] == "u") > 0.5) + (frame["b"] - (frame["g"] == "no") > 0)
+    size = {"n_estimators": 60} if make is ObliqueForestRegressor else {"max_iter": 60}
+    groups = [{"a", "f"}, {"b", "g", "d"}]
+    model = make(**size, interaction_cst=groups, random_state=0).fit(frame, y)
+    forest = model.forest_
+    assert (forest.entry_level >= 0).sum() > 10
+    names = np.array(frame.columns)
+    for tree in forest:
+        for node in range(tree.n_nodes):
+            path, at = set(), tree.nodes.start + node
+            while at >= tree.nodes.start:
+                if forest.right[at] >= 0:
+                    entries = slice(forest.entry_offset[at], forest.entry_offset[at + 1])
+                    path |= set(names[forest.entry_index[entries]])
+                at = int(forest.parent[at])
+            assert any(path <= group for group in groups)

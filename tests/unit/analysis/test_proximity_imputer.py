@@ -101,7 +101,9 @@ def test_nominal_columns_are_filled_by_the_vote_of_near_rows():
     city[::7] = None
     number[1::7] = np.nan
     frame = pd.DataFrame({"city": city, "number": number}, index=np.arange(90)[::-1])
-    filled = ProximityImputer(FOREST).fit_transform(frame, y)
+    filled = ProximityImputer(
+        ObliqueForestClassifier(30, projection=["axis", "sparse"], random_state=0)
+    ).fit_transform(frame, y)
     assert filled["city"].tolist() == truth.tolist()
     assert filled.index.tolist() == frame.index.tolist()
     assert not filled.isna().to_numpy().any()

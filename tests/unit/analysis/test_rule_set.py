@@ -9,10 +9,14 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris, load_wine
+from support.nominal_tables import new_rows, nominal_table, plain_forest, plain_leaves
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
-from bevel.analysis.rules.conditions import LabelTest, NumberTest, sql_value
+from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
+from bevel.analysis.analysed_forest import read_forest
+from bevel.analysis.rules.conditions import LabelTest, Number, NumberTest, sql_value
+from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.text.split_text import Condition
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
@@ -434,7 +438,7 @@ VALUES = [-2.0, -1.0, 0.0, 0.5, 3.0, None]
 @pytest.mark.parametrize("high", BOUNDS)
 @pytest.mark.parametrize("low", BOUNDS)
 def test_database_takes_the_same_rows_for_finite_and_infinite_bounds(low, high, missing):
-    test = NumberTest((0,), (1.0,), (0.0,), low, high, False, True, missing)
+    test = NumberTest((Number(0),), (1.0,), (0.0,), low, high, False, True, missing)
     numbers = np.array(VALUES, dtype=float)
     expected = [value for value, holds in zip(VALUES, test.holds([numbers]), strict=True) if holds]
     with closing(sqlite3.connect(":memory:")) as database:
@@ -442,3 +446,66 @@ def test_database_takes_the_same_rows_for_finite_and_infinite_bounds(low, high, 
         database.executemany("INSERT INTO rows VALUES (?)", [(value,) for value in VALUES])
         found = database.execute(f"SELECT x FROM rows WHERE {test.sql(['x'])}").fetchall()
     assert [value for (value,) in found] == expected
+
+
+@pytest.fixture(scope="module")
+def with_means():
+    """A forest that reads a column of 150 labels as means of the target."""
+    frame, y = nominal_table(1000, n_places=150)
+    return ObliqueForestRegressor(60, random_state=0, n_jobs=1).fit(frame, y), frame, y
+
+
+def test_rules_on_means_of_the_target_cover_the_rows_of_their_nodes(with_means):
+    """Training rows are read with the means over the rows of other folds, as in the fit."""
+    forest, frame, y = with_means
+    found = rule_set(forest, frame, y, source="forest", max_terms=4)
+    assert "mean target in place" in str(found)
+    leaves = plain_leaves(forest, frame, training=True)
+    for rule in found.rules:
+        passing = plain_forest(forest).trees
+        tree = next(tree for tree in passing if tree.number == rule.tree)
+        end = forest.forest_.subtree_end[tree.first + rule.node] - tree.first
+        inside = (leaves[:, rule.tree] >= rule.node) & (leaves[:, rule.tree] < end)
+        assert rule.agreement > 0.98
+        assert abs(inside.sum() - rule.n_rows) <= 0.02 * len(frame)
+
+
+def test_rules_of_some_of_the_training_rows_read_them_as_in_the_fit(with_means):
+    """Folds belong to the places in the fit, not to those among the chosen rows."""
+    forest, frame, y = with_means
+    analysed = read_forest(forest, "rule_set")
+    rows, few = read_evaluation_rows(analysed, frame, y, "auto"), np.arange(100, 1000, 3)
+    some = EvaluationRows(
+        rows.X[few], rows.target[few], rows.out[few], rows.row_kind, rows.places[few]
+    )
+    found = choose_rules(analysed, frame.iloc[few], some, RuleOptions(source="forest", max_terms=4))
+    assert "mean target in place" in str(found)
+    assert all(rule.agreement > 0.98 for rule in found.rules)
+
+
+@pytest.mark.parametrize("source", ["forest", "imitation"])
+def test_rules_on_levels_and_means_take_the_same_new_rows_in_a_database(with_means, source):
+    forest, frame, y = with_means
+    found = rule_set(forest, frame, y, source=source, max_terms=4)
+    assert "mean target in place" in str(found)
+    assert all(rule.agreement > 0.98 for rule in found.rules)
+    rows = new_rows(frame)
+    rows = rows.where(rows.notna(), None).assign(a=rows["a"])
+    for place, rule in enumerate(found.rules):
+        where = " AND ".join(f"({test.sql(found.names)})" for test in rule.tests)
+        taken = query(
+            rows.assign(row=range(len(rows))), f'SELECT row FROM "my table" WHERE {where}'
+        )
+        matches = np.flatnonzero(found.matches(rows)[:, place])
+        assert [row for (row,) in taken] == matches.tolist()
+
+
+def test_surrogate_tree_reads_means_of_the_target_as_the_model_does(with_means):
+    forest, frame, _ = with_means
+    tree = surrogate_tree(forest, frame, max_depth=4)
+    assert "mean target in place" in str(tree)
+    assert tree.fidelity > 0.6
+    rows = new_rows(frame)
+    rows = rows.where(rows.notna(), None).assign(a=rows["a"])
+    predicted = [value for (value,) in query(rows, f'SELECT {tree.to_sql()} FROM "my table"')]
+    np.testing.assert_allclose(predicted, tree.predict(rows))

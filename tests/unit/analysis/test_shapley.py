@@ -47,7 +47,7 @@ def regression():
 @pytest.fixture(scope="module")
 def classification():
     X = table()
-    return ObliqueForestClassifier(**FOREST).fit(X, labels(X)), X
+    return ObliqueForestClassifier(**FOREST, calibration=None).fit(X, labels(X)), X
 
 
 def test_values_of_a_regressor_add_up_to_predict(regression):
@@ -64,7 +64,7 @@ def test_values_of_a_regressor_add_up_to_predict(regression):
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_values_of_a_classifier_add_up_to_predict_proba(voting):
     X = table()
-    forest = ObliqueForestClassifier(**FOREST, voting=voting).fit(X, labels(X))
+    forest = ObliqueForestClassifier(**FOREST, calibration=None, voting=voting).fit(X, labels(X))
     result = shapley_values(forest, X[:8], X)
     assert result.values.shape == (8, 3, 3)
     np.testing.assert_allclose(result.predictions, forest.predict_proba(X[:8]), atol=1e-12)
@@ -309,7 +309,7 @@ def test_background_weights_are_those_of_repeated_rows(regression):
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_path_dependent_values_need_no_background_and_add_up(voting):
     X = table()
-    forest = ObliqueForestClassifier(**FOREST, voting=voting).fit(X, labels(X))
+    forest = ObliqueForestClassifier(**FOREST, calibration=None, voting=voting).fit(X, labels(X))
     result = shapley_values(forest, X[:5], feature_perturbation="tree_path_dependent")
     np.testing.assert_allclose(result.predictions, forest.predict_proba(X[:5]), atol=1e-9)
     assert "path-dependent, exact" in str(result)

@@ -181,6 +181,53 @@ def test_fault_is_found(fault: Fault, forest: FlatForest) -> None:
         check(forest, **{fault.array: array})
 
 
+def with_levels(forest: FlatForest, **changed: Any) -> dict[str, Any]:
+    """Arrays of the forest with one number and levels 0 and 2 of feature 2 in its first direction."""
+    level = np.full(11, -1, np.int32)
+    level[1:3] = 0, 2
+    own = {"entry_level": level, "entry_index": np.insert(forest.entry_index, 2, 2)}
+    own["entry_index"][1] = 2
+    own["entry_weight"] = np.insert(forest.entry_weight, 2, 0.5)
+    own["entry_offset"] = forest.entry_offset + (np.arange(9) > 0)
+    return own | changed
+
+
+def test_levels_in_a_direction_are_accepted(forest: FlatForest) -> None:
+    check(forest, **with_levels(forest))
+    check(forest, entry_level=np.full(10, -1, np.int32))
+
+
+# Entries: 0, 1, 2 | 3 | 4 (by levels) | 5 | 6, 7 || 8 (an axis) | 9 | 10.
+LEVEL_FAULTS = {
+    "level_beyond": Fault("entry_level", 2, 5, "Node 0 of tree 0: a level term must name a level"),
+    "level_far_beyond": Fault("entry_level", 2, 2**31 - 1, "Node 0 of tree 0: a level term must"),
+    "level_negative": Fault("entry_level", 2, -2, "entry_level must be at least -1"),
+    "level_of_number": Fault("entry_level", 0, 0, "Node 0 of tree 0: a level term must name"),
+    "level_of_axis": Fault("entry_level", 8, 0, "Node 0 of tree 1: a level term must name"),
+    "level_twice": Fault("entry_level", 2, 0, "combine each level once; got level 0 of feature 2"),
+    "level_missing": Fault("entry_level", 2, -1, "feature 2, which is nominal"),
+    "level_of_leaf": Fault("entry_level", 3, 0, "Node 1 of tree 0: only directions combine levels"),
+    "level_of_leaf_negative": Fault("entry_level", 10, -2, "Node 2 of tree 1: only directions"),
+    "level_of_split_by_levels": Fault("entry_level", 4, 1, "Node 2 of tree 0: only directions"),
+    "feature_of_level_beyond": Fault("entry_index", 1, 3, "Node 0 of tree 0: its features"),
+    "feature_of_level_negative": Fault("entry_index", 1, -1, "Node 0 of tree 0: its features"),
+}
+
+
+@pytest.mark.parametrize("fault", LEVEL_FAULTS.values(), ids=LEVEL_FAULTS.keys())
+def test_fault_of_a_level_in_a_direction_is_found(fault: Fault, forest: FlatForest) -> None:
+    arrays = with_levels(forest)
+    arrays[fault.array][fault.place] = fault.value
+    with pytest.raises(ValueError, match=fault.message):
+        check(forest, **arrays)
+
+
+@pytest.mark.parametrize("length", [1, 9, 11, 12])
+def test_levels_of_another_number_of_entries_are_refused(length: int, forest: FlatForest) -> None:
+    with pytest.raises(ValueError, match="entry_level must have"):
+        check(forest, entry_level=np.full(length, -1, np.int32))
+
+
 ARRAYS = sorted({field.name for field in fields(FlatForest)} - {"n_features", "n_classes"})
 
 

@@ -18,7 +18,7 @@ double Background::total_weight() const {
 
 void fill_missing(const ForestArrays& forest, const float* row, float* filled) {
   for (size_t f = 0; f < static_cast<size_t>(forest.n_features); ++f)
-    filled[f] = row[f] != row[f] ? forest.medians[f] : row[f];
+    filled[f] = row[f] != row[f] && forest.levels[f] == 0 ? forest.medians[f] : row[f];
 }
 
 }  // namespace bevel

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 from scipy.stats import norm
 
-from bevel._types import Floats, Ints32, Target
+from bevel._types import Floats, Ints32, Ints64, Target
 from bevel.analysis.analysed_forest import AnalysedForest, check_out_of_bag
 from bevel.forest.flat_forest import FlatForest, gather
 
@@ -81,12 +81,16 @@ class EvaluationRows:
     row_kind : {"new", "out-of-bag", "grown on"}
         Whether the forest was grown on the rows, and if so whether each is evaluated by the trees
         that have not seen it.
+    places : ndarray of int64, shape (n,), or None
+        Places of the rows among those of the fit, if they are encoded as in it: with means of the
+        target over the rows of other folds. None: as new rows.
     """
 
     X: npt.NDArray[np.float32]
     target: Target
     out: npt.NDArray[np.bool_] | None
     row_kind: str = "new"
+    places: Ints64 | None = None
 
     @property
     def known(self) -> npt.NDArray[np.bool_]:
@@ -105,14 +109,16 @@ def read_evaluation_rows(
     wanted = check_out_of_bag(out_of_bag)
     if wanted:
         rows = analysed.out_of_bag_rows(X, y)
-        return EvaluationRows(rows.X, rows.target, rows.out, "out-of-bag")
+        return EvaluationRows(rows.X, rows.target, rows.out, "out-of-bag", np.arange(len(rows.X)))
     encoded = analysed.encode(X)
     target = analysed.task.read_new(y, len(encoded))
     found = analysed.recognised_rows(X, y)
     if found is None:
         return EvaluationRows(encoded, target, None)
     if wanted is None and analysed.leaves_rows_out() and found.out.any():
-        return EvaluationRows(found.X, found.target, found.out, "out-of-bag")
+        return EvaluationRows(
+            found.X, found.target, found.out, "out-of-bag", np.arange(len(found.X))
+        )
     return EvaluationRows(encoded, target, None, "grown on")
 
 

@@ -15,7 +15,7 @@ from bevel._types import Floats, Ints32
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.analysis.importances.result import Importance, mean_and_spread
 from bevel.errors import wrong_type, wrong_value
-from bevel.forest.flat_forest import gather
+from bevel.forest.flat_forest import FlatForest, gather, with_level_values
 
 __all__ = [
     "anova",
@@ -125,16 +125,19 @@ def sequential_anova(
             'Use for example projection="lda" or "sparse".'
         )
     rows = analysed.training_rows(X, y)
-    numbers = np.where(np.isnan(rows.X), forest.medians, rows.X).astype(np.float64)
+    wide, terms = forest.with_level_columns  # levels count for their features
+    feature_of = np.concatenate((np.arange(forest.n_features), terms[:, 0]))
+    values = with_level_values(rows.X, terms)
+    numbers = np.where(np.isnan(values), wide.medians, values).astype(np.float64)
     target = rows.target.astype(np.float64)
     hits = np.zeros((forest.n_trees, forest.n_features), np.int64)
     tested = np.zeros(forest.n_trees, np.int64)
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     for tree in range(forest.n_trees):
         drawn = rows.bags.counts(tree)
-        for features, here in _splits(analysed, tree, leaves[:, tree], drawn):
+        for features, here in _splits(wide, tree, leaves[:, tree], drawn):
             p = sequential_p_values(numbers[np.ix_(here, features)], target[here], drawn[here])
-            hits[tree, features[p <= alpha]] += 1
+            hits[tree, np.unique(feature_of[features[p <= alpha]])] += 1
             tested[tree] += 1
     known = tested > 0
     return Importance(
@@ -149,10 +152,9 @@ def sequential_anova(
 
 
 def _splits(
-    analysed: AnalysedForest, tree: int, leaf: Ints32, drawn: Ints32
+    forest: FlatForest, tree: int, leaf: Ints32, drawn: Ints32
 ) -> Iterator[tuple[Ints32, npt.NDArray[np.intp]]]:
     """Features and rows of the numeric splits of a tree; nodes are in preorder."""
-    forest = analysed.forest
     first, last = int(forest.tree_offset[tree]), int(forest.tree_offset[tree + 1])
     entries, offset = gather(forest.entry_offset, np.arange(first, last))
     index = forest.entry_index[entries]

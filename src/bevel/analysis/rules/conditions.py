@@ -16,7 +16,7 @@ import narwhals as nw
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Array, Bools
+from bevel._types import Array, Bools, Ints64
 from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.level_statistics import LevelMeans
 from bevel.data.tables import Columns, Table, is_missing
@@ -43,6 +43,7 @@ __all__ = [
     "put_back",
     "quoted",
     "read_columns",
+    "read_numbered",
     "sql_value",
 ]
 
@@ -72,6 +73,18 @@ def read_columns(
         for found in (table.dates(), table.truths())
     )
     return Columns(tuple(names), tuple(values), dates, truths)
+
+
+def read_numbered(analysed: AnalysedForest, table: Table, places: Ints64 | None = None) -> Columns:
+    """Columns with the means of the target where trees read them in place of labels.
+
+    places: those of training rows among all rows of the fit, which get the means over the rows of
+    other folds; None: new rows.
+    """
+    encoding = analysed.fitted.encoding
+    labelled = encoding.nominal.keys() - encoding.means.keys()
+    numbered = encoding.numbered(table, places)
+    return read_columns(numbered, labelled, analysed.names, encoding.texts)
 
 
 def missing_in(column: Array) -> Bools:
@@ -166,9 +179,11 @@ class LevelNumber:
     said: str
 
     def values(self, columns: Sequence[Array]) -> Array:
+        column = columns[self.feature]
+        if column.dtype.kind == "f":  # the numbers themselves, of `read_numbered`
+            return column
         known = dict(zip(self.labels, self.numbers, strict=True))
-        column = columns[self.feature].tolist()
-        return np.array([known.get(label, self.otherwise) for label in column])
+        return np.array([known.get(label, self.otherwise) for label in column.tolist()])
 
     def text(self, names: Sequence[str]) -> str:
         return self.said.format(printable(names[self.feature]))
@@ -369,22 +384,26 @@ def _sum_sql(test: NumberTest, names: Sequence[str]) -> str:
 
 
 class WrittenSplits:
-    """Reads tests from the text of a forest's splits."""
+    """Reads tests from the text of a forest's splits.
 
-    def __init__(self, analysed: AnalysedForest) -> None:
+    source: the model whose means of the target the forest read as numbers, if it is another one.
+    """
+
+    def __init__(self, analysed: AnalysedForest, source: AnalysedForest | None = None) -> None:
         forest, terms = analysed.forest, analysed.forest.with_level_columns[1]
         words = vocabulary_of(analysed.fitted).with_levels(terms)
         units, self.kind_of = words.units, analysed.fitted.encoding.kind
         medians = np.asarray(forest.medians, dtype=np.float64)
         encoding = analysed.fitted.encoding
+        read_as = encoding if source is None else source.fitted.encoding
         self.levels = {
             feature: tuple(zip(label_words(levels.labels), levels.labels, strict=True))
             for feature, levels in encoding.nominal.items()
         }
         self.fills = units.shift + units.span * np.append(medians, np.zeros(len(terms)))
         self.terms: list[Term] = [Number(feature) for feature in range(forest.n_features)]
-        for feature, means in encoding.means.items():
-            self.terms[feature] = self._mean(feature, means)
+        for feature, means in read_as.means.items():
+            self.terms[feature] = _mean_term(feature, read_as.nominal[feature].labels, means)
         self.terms += [self._level(feature, level) for feature, level in terms.tolist()]
 
     def _level(self, feature: int, level: int) -> LevelNumber:
@@ -392,13 +411,6 @@ class WrittenSplits:
         said, label = labels[level] if level < len(labels) else ("missing", None)
         wording = f"({{}} is {said.replace('{', '{{').replace('}', '}}')})"
         return LevelNumber(feature, (label,), (1.0,), 0.0, wording)
-
-    def _mean(self, feature: int, means: LevelMeans) -> LevelNumber:
-        numbers = tuple(means.of_all.tolist())
-        known = (label for _, label in self.levels[feature])
-        labels = (*known, None)[: len(numbers) - 1]
-        meaning = printable(means.meaning).replace("{", "{{").replace("}", "}}")
-        return LevelNumber(feature, labels, numbers[:-1], numbers[-1], f"{meaning} in {{}}")
 
     def test(self, split: SplitText, left: bool) -> RowTest:
         if isinstance(split, LevelSplitText):
@@ -437,6 +449,13 @@ class WrittenSplits:
         known = [pair for pair in self.levels[split.feature] if pair[0] in wording]
         words, labels = (tuple(pair[place] for pair in known) for place in (0, 1))
         return LabelTest(split.feature, labels, len(wording) > len(labels), words)
+
+
+def _mean_term(feature: int, known: Array, means: LevelMeans) -> LevelNumber:
+    numbers = tuple(means.of_all.tolist())
+    labels = (*known, None)[: len(numbers) - 1]
+    meaning = printable(means.meaning).replace("{", "{{").replace("}", "}}")
+    return LevelNumber(feature, labels, numbers[:-1], numbers[-1], f"{meaning} in {{}}")
 
 
 def _together(tests: Iterator[RowTest]) -> tuple[RowTest, ...]:

@@ -17,7 +17,14 @@ from bevel.analysis.accuracy.evaluation_rows import (
 )
 from bevel.analysis.analysed_forest import AnalysedForest, forest_of, read_forest
 from bevel.analysis.printing import PrintedTable
-from bevel.analysis.rules.conditions import LabelTest, RowTest, WrittenSplits, quoted, read_columns
+from bevel.analysis.rules.conditions import (
+    LabelTest,
+    RowTest,
+    WrittenSplits,
+    quoted,
+    read_columns,
+    read_numbered,
+)
 from bevel.data.leaks import without_leak_alarm
 from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
@@ -278,7 +285,7 @@ def grow_imitation(
     analysed : AnalysedForest
         The forest.
     columns : Columns
-        Rows in the user's units.
+        Rows in the user's units, of `read_numbered`.
     imitated : ndarray of shape (n,)
         Predictions of the rows by the forest.
     max_depth, max_terms : int
@@ -289,7 +296,8 @@ def grow_imitation(
     if imitated.ndim > 1 or len(np.unique(imitated)) < 2:
         return None
     kind = forest_of(analysed.task)
-    nominal = sorted(analysed.fitted.encoding.nominal)
+    encoding = analysed.fitted.encoding
+    nominal = sorted(encoding.nominal.keys() - encoding.means.keys())
     n_numeric = analysed.forest.n_features - len(nominal)
     one_by_one = max_terms == 1 or n_numeric < 2
     grown = kind(
@@ -428,9 +436,9 @@ def choose_rules(
 ) -> RuleSet:
     """Choose rules on rows that were read before."""
     positive = _class_of(options.positive, analysed)
-    encoding = analysed.fitted.encoding
-    nominal = frozenset(encoding.nominal)
-    columns = read_columns(read_table(X), nominal, analysed.names, encoding.texts)
+    nominal = frozenset(analysed.fitted.encoding.nominal)
+    # A training row must not see its own target in the means of levels, by which rules are chosen.
+    columns = read_numbered(analysed, read_table(X), rows.places)
     predicted = forest_predictions(analysed, X, rows)
     few = _too_few(analysed, options.max_terms)
     imitation = None
@@ -676,7 +684,7 @@ class _Writer:
         estimator: Any = self.of.estimator
         rules = estimator.forest_.tree(node.tree).rules(digits=digits, max_terms=None)
         place = int(np.searchsorted(rules.node, node.node))
-        tests = WrittenSplits(self.of).path(rules, place)
+        tests = WrittenSplits(self.of, self.analysed).path(rules, place)
         if not self.of.fitted.aggregation.adds_up:
             return tests
         # Boosting does not record whether a column had missing values; it is read from the rows.

@@ -12,7 +12,13 @@ from bevel._types import Array, Floats
 from bevel.analysis.accuracy.evaluation_rows import read_evaluation_rows
 from bevel.analysis.analysed_forest import AnalysedForest, forest_of, read_forest
 from bevel.analysis.printing import PrintedText, data_frame
-from bevel.analysis.rules.conditions import RowTest, WrittenSplits, read_columns, sql_value
+from bevel.analysis.rules.conditions import (
+    RowTest,
+    WrittenSplits,
+    read_columns,
+    read_numbered,
+    sql_value,
+)
 from bevel.analysis.rules.rule_set import forest_predictions
 from bevel.data.leaks import without_leak_alarm
 from bevel.data.tables import Columns, read_table
@@ -197,10 +203,9 @@ def surrogate_tree(
             "surrogate_tree needs a model with one prediction for each row; got one of "
             f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
         )
-    encoding = analysed.fitted.encoding
-    nominal = frozenset(encoding.nominal)
-    columns = read_columns(read_table(X), nominal, analysed.names, encoding.texts)
-    maker = _Maker(analysed.task, nominal, max_depth, splits, digits, random_state)
+    nominal = frozenset(analysed.fitted.encoding.nominal)
+    columns = read_numbered(analysed, read_table(X))
+    maker = _Maker(analysed, max_depth, splits, digits, random_state)
     tests, right, prediction, share, unrounded = maker.make(columns, imitated)
     kept = np.asarray(prediction)
     fitted = kept[_leaves(tests, right, columns.values)]
@@ -273,15 +278,20 @@ def _without_idle_splits(
 class _Maker:
     """Grows small trees on columns in the user's units."""
 
-    task: Task
-    nominal: frozenset[int]
+    analysed: AnalysedForest
     max_depth: int
     splits: str
     digits: int
     random_state: int | None
 
+    @property
+    def task(self) -> Task:
+        return self.analysed.task
+
     def make(self, columns: Columns, target: npt.NDArray[Any]) -> tuple[Any, ...]:
         """Tests, right children, predictions and shares of nodes; predictions before rounding."""
+        encoding = self.analysed.fitted.encoding
+        nominal = sorted(encoding.nominal.keys() - encoding.means.keys())
         kind = forest_of(self.task)
         grown = kind(
             1,
@@ -291,13 +301,13 @@ class _Maker:
             bootstrap=False,
             max_depth=self.max_depth,
             min_samples_leaf=max(1, len(target) // 100),
-            categorical_features=sorted(self.nominal) or None,
+            categorical_features=nominal or None,
             random_state=self.random_state,
         )
         with without_leak_alarm():  # the target is what a forest predicts
             grown.fit(columns, target)
         rules = grown.forest_.tree(0).rules(digits=self.digits, max_terms=None)
-        written_splits = WrittenSplits(read_forest(grown, "surrogate_tree"))
+        written_splits = WrittenSplits(read_forest(grown, "surrogate_tree"), self.analysed)
         tests = tuple(
             None if split is None else written_splits.test(split, left=True)
             for split in rules.split_texts

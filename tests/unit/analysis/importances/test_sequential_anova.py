@@ -5,11 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.stats
+from support.nominal_tables import nominal_table
+from support.nominal_tables import plain_forest as forest_reader
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor, presets
 from bevel import projections as P
 from bevel.analysis import importance
 from bevel.analysis.importances.anova import sequential_p_values
+from bevel.estimators._base import encode_rows
 
 
 def nested_fits(X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
@@ -119,6 +122,29 @@ def test_regression_missing_values_and_nominal_columns_are_taken() -> None:
     found = importance(forest.fit(X, y), "sequential_anova", X, y)
     assert found.values[0] > found.values[2]
     assert "sequential_anova" in repr(found) or "analysis of variance" in repr(found)
+
+
+def test_levels_that_directions_combine_count_once_for_their_column() -> None:
+    """Stumps, whose tables are those of their bags with a column of 0 and 1 for each level."""
+    frame, y = nominal_table()
+    y = (y > 2) * 1
+    forest = ObliqueForestClassifier(60, max_depth=1, random_state=0, n_jobs=1).fit(frame, y)
+    flat, codes = forest.forest_, encode_rows(forest, frame).astype(float)
+    codes = np.where(np.isnan(codes), flat.medians, codes)
+    count = np.zeros(7)
+    n_with_levels = 0
+    for tree in forest_reader(forest).trees:
+        root = tree.nodes[0]
+        if root.is_leaf or root.is_category:
+            continue
+        terms = sorted(zip(root.level.tolist(), root.index.tolist(), strict=True))
+        columns = [codes[:, f] if level < 0 else codes[:, f] == level for level, f in terms]
+        drawn = forest.fitted_forest_.provenance.bags.counts(tree.number)
+        p = nested_fits(np.column_stack(columns)[drawn > 0], y[drawn > 0], drawn[drawn > 0])
+        count[list({terms[k][1] for k in np.flatnonzero(p <= 0.01)})] += 1
+        n_with_levels += (root.level >= 0).any()
+    assert n_with_levels > 10
+    np.testing.assert_array_equal(importance(forest, "sequential_anova", frame, y).count, count)
 
 
 def test_what_has_no_table_is_refused() -> None:
