@@ -88,8 +88,6 @@ class Dataset:
         Scales `columns` while they are read; None if they are scaled already.
     level_terms : ndarray of int32, shape (n_terms, 2)
         Nominal columns and those of their levels that directions may combine, ascending.
-    idle : tuple of int
-        Numeric columns that no split uses.
     """
 
     columns: Float32s | SparseColumns
@@ -98,7 +96,11 @@ class Dataset:
     scratch: Callable[[int], npt.NDArray[np.uint8]] | None = None
     scaler: _core.Scaler | None = None
     level_terms: npt.NDArray[np.int32] = field(default_factory=lambda: NO_TERMS)
-    idle: tuple[int, ...] = ()
+
+    @property
+    def idle(self) -> tuple[int, ...]:
+        """Numeric columns that no split uses."""
+        return self.encoding.unused
 
     @property
     def n_with_terms(self) -> int:
@@ -230,24 +232,11 @@ def learn_dataset(
         medians, _ = _core.summarise_columns(np.asfortranarray(X[counted]), levels, n_threads)
     dates, truths = (frozenset(found) - nominal.keys() for found in (table.dates(), table.truths()))
     days = frozenset(feature for feature in dates if has_no_times(table, feature))
-    encoding = Encoding(
-        scaler, nominal, frozen(levels), frozen(medians), dates, means, days, truths
-    )
+    idle = [] if level_target is None else idle_row_numbers(table, levels, level_target)
+    read_as = (dates, means, days, truths, frozenset(idle))
+    encoding = Encoding(scaler, nominal, frozen(levels), frozen(medians), *read_as)
     terms = _level_terms(X, levels, counted) if combines_levels else NO_TERMS
-    idle = [] if level_target is None else _idle_columns(table, levels, means, level_target)
-    return Dataset(frozen(X), frozen(has_nan), encoding, level_terms=terms, idle=tuple(idle))
-
-
-def _idle_columns(
-    table: Table,
-    levels: npt.NDArray[np.int32],
-    means: Mapping[int, LevelMeans],
-    target: LevelTarget,
-) -> list[int]:
-    """Columns that no split is to use: row numbers, and labels that say nothing beyond chance."""
-    idle = sorted(f for f, each in means.items() if np.ptp(each.of_all) == 0.0)
-    idle += idle_row_numbers(table, levels, target)
-    return idle if len(idle) < table.n_features else []
+    return Dataset(frozen(X), frozen(has_nan), encoding, level_terms=terms)
 
 
 def _level_terms(

@@ -338,7 +338,7 @@ class Reading(NamedTuple):
 
 
 # Fields of an encoding that list numeric columns by what their numbers stand for.
-COLUMN_LISTS = ("dates", "days", "truths")
+COLUMN_LISTS = ("dates", "days", "truths", "idle")
 
 
 @dataclass(frozen=True, eq=False)
@@ -364,6 +364,8 @@ class Encoding:
         Those of `dates` that had no time of day in the training rows.
     truths : frozenset of int
         Numeric columns that hold truth values: 1 for yes, 0 for no.
+    idle : frozenset of int
+        Numeric columns that are left aside, because they number the rows.
     """
 
     scaler: Scaler
@@ -374,6 +376,31 @@ class Encoding:
     means: Mapping[int, LevelMeans] = field(default_factory=dict)
     days: frozenset[int] = frozenset()
     truths: frozenset[int] = frozenset()
+    idle: frozenset[int] = frozenset()
+
+    @property
+    def unused(self) -> tuple[int, ...]:
+        """Columns that no split uses: row numbers, and labels that say nothing beyond chance."""
+        constant = {f for f, means in self.means.items() if np.ptp(means.of_all) == 0.0}
+        unused = sorted(constant | self.idle)
+        return tuple(unused) if len(unused) < len(self.levels) else ()
+
+    def read_as(self, feature: int, combined: bool) -> str:
+        """What a column is to the trees; combined: whether directions combine its levels."""
+        if feature in self.idle:
+            return "left out: numbers the rows"
+        if feature not in self.nominal:
+            words = {"number": "number", "day": "date", "time": "date and time"}
+            return words.get(self.kind(feature), "yes or no")
+        levels = self.nominal[feature]
+        if levels.is_text:
+            return "left out: free text"
+        n_levels = f"{len(levels.labels):,} level{'' if len(levels.labels) == 1 else 's'}"
+        if feature not in self.means:
+            return f"{n_levels}, in sets" + (" and in directions" if combined else "")
+        if feature in self.unused:
+            return f"left out: its {n_levels} say nothing beyond chance"
+        return f"{self.means[feature].meaning} of {n_levels}"
 
     def kind(self, feature: int) -> Kind:
         """What the numbers of a column stand for."""

@@ -59,15 +59,19 @@ def warn_of_index(table: Table) -> None:
     """
     if table.n_features < 2:
         return
-    names = [table.describe(feature).strip("'") for feature in range(table.n_features)]
-    index = set(index_columns(names, None))
     _warn(
         table,
-        [feature for feature, name in enumerate(names) if name in index],
+        sorted(_index(table)),
         "is the index of a pandas data frame, which its file keeps as one more column: it often "
         "numbers the rows, which says nothing about other rows. Drop the column, or rename it if "
         "it is a feature.",
     )
+
+
+def _index(table: Table) -> set[int]:
+    names = [table.describe(feature).strip("'") for feature in range(table.n_features)]
+    index = set(index_columns(names, None))
+    return {feature for feature, name in enumerate(names) if name in index}
 
 
 def warn_of_row_numbers(
@@ -100,7 +104,7 @@ def _warn(table: Table, features: Sequence[int], what: str) -> None:
 def find_row_numbers(
     table: Table, levels: npt.NDArray[np.int32], y: npt.NDArray[Any], n_classes: int
 ) -> list[int]:
-    """Numeric columns of different whole numbers with few gaps, along which the target is sorted.
+    """Numeric columns of different whole numbers, from 0 on, along which the target is sorted.
 
     A target is sorted if it never falls, or never rises; classes are if each comes in one run. A
     column in random order does that with a probability that is known; where that is above 1e-6 for
@@ -133,18 +137,21 @@ def idle_row_numbers(table: Table, levels: npt.NDArray[np.int32], target: LevelT
     They hold different whole numbers with few gaps, and the target differs between ten runs of rows
     in their order by no more than chance.
     """
-    numeric = np.flatnonzero(levels == 0)
+    is_number = levels == 0
+    is_number[table.dates()] = False  # days number the rows of a time series, and may still matter
+    numeric = np.flatnonzero(is_number)
     if table.n_features < 2 or table.n_rows <= FEW_ROWS or not len(numeric):
         return []
     outputs = target.columns()
     found = []
-    for feature in numeric[_may_count(table, numeric)].tolist():
+    for feature in numeric[_may_count(table, numeric, from_zero=False)].tolist():
         values = _column(table, feature)
-        if _are_counts(values[:, None], len(values))[0] and not _varies_along(values, outputs):
+        is_count = _are_counts(_from_zero(values[:, None]), len(values))[0]
+        if is_count and not _varies_along(values, outputs):
             found.append(feature)
     _warn(
         table,
-        found,
+        sorted(set(found) - _index(table)),
         "numbers the rows, in an order that says nothing about the target. It is left aside: no "
         "split uses it.",
     )
@@ -169,8 +176,13 @@ def _chance(y: npt.NDArray[Any], n_classes: int) -> float:
     return orders + same - math.lgamma(len(y) + 1)
 
 
-def _may_count(table: Table, numeric: npt.NDArray[np.intp]) -> npt.NDArray[np.bool_]:
-    """Numeric columns whose values in a few sampled rows are distinct whole numbers."""
+def _may_count(
+    table: Table, numeric: npt.NDArray[np.intp], *, from_zero: bool = True
+) -> npt.NDArray[np.bool_]:
+    """Numeric columns whose values in a few sampled rows are distinct whole numbers.
+
+    from_zero: whether they must begin near zero.
+    """
     rows = slice(0, table.n_rows, max(1, table.n_rows // SAMPLE))
     able = np.zeros(table.n_features, dtype=bool)
     # Runs of numeric columns, which are read together.
@@ -178,7 +190,8 @@ def _may_count(table: Table, numeric: npt.NDArray[np.intp]) -> npt.NDArray[np.bo
     for run in np.split(numeric, breaks):
         for first in range(0, len(run), TILE):
             features = slice(int(run[first]), int(run[min(first + TILE, len(run)) - 1]) + 1)
-            able[features] = _are_counts(table.numbers(rows, features), table.n_rows)
+            values = table.numbers(rows, features)
+            able[features] = _are_counts(values if from_zero else _from_zero(values), table.n_rows)
     return able[numeric]
 
 
@@ -186,8 +199,13 @@ def _are_counts(values: npt.NDArray[Any], n_rows: int) -> npt.NDArray[np.bool_]:
     ordered = np.sort(values, axis=0)  # NaN comes last, and is no whole number
     with np.errstate(invalid="ignore"):
         whole = (ordered == np.floor(ordered)).all(axis=0)
-        within = (ordered[0] >= 0) & (ordered[-1] - ordered[0] <= SPARSEST * n_rows)
+        within = (ordered[0] >= 0) & (ordered[-1] <= SPARSEST * n_rows)
         return np.asarray(whole & within & (np.diff(ordered, axis=0) > 0).all(axis=0))
+
+
+def _from_zero(values: npt.NDArray[Any]) -> npt.NDArray[Any]:
+    """Columns less their smallest numbers."""
+    return np.asarray(values - np.fmin.reduce(values, axis=0))
 
 
 def _column(table: Table, feature: int) -> npt.NDArray[Any]:

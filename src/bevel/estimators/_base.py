@@ -37,10 +37,12 @@ from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.importance import gain_importances
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor, RowPredictor
 from bevel.forest.quantiles import take_targets
+from bevel.forest.records import ColumnRecord
 from bevel.forest.row_blocks import row_blocks
 from bevel.forest.task import Task
 from bevel.parameters.other_names import answers, remedy_of_fit
 from bevel.parameters.parameter import Parameter
+from bevel.printable import printable
 from bevel.projections import NAMED, Projection
 from bevel.text.vocabulary import vocabulary_of
 from bevel.training.threads import count_threads
@@ -643,6 +645,18 @@ class TreeEstimator(TableEstimator):
     def feature_importances_(self) -> npt.NDArray[np.float64]:
         """Gain importance of each feature, summing to one (see `bevel.analysis.importance`)."""
         return gain_importances(self.forest_)
+
+    @property
+    def columns_(self) -> ColumnRecord:
+        """How each column is read: as a number, by its levels, as means, or not at all."""
+        fitted = self.fitted_forest_
+        combined: set[int] = set()  # nominal columns whose levels are terms of directions
+        for member in fitted.members:
+            forest = member.forest
+            if len(forest.entry_level):
+                combined.update(np.unique(forest.entry_index[forest.entry_level >= 0]).tolist())
+        read_as = [fitted.encoding.read_as(f, f in combined) for f in range(fitted.n_features)]
+        return ColumnRecord(tuple(map(printable, fitted.names)), tuple(read_as))
 
     @property
     def text_columns_(self) -> tuple[str, ...] | tuple[int, ...]:

@@ -198,10 +198,7 @@ def append_rows(
         np.arange(n) >= n_before,
     )
     terms = dataset.level_terms
-    idle = dataset.idle
-    return Dataset(
-        X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms, idle=idle
-    ), joined
+    return Dataset(X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms), joined
 
 
 def hold_out(

@@ -20,6 +20,7 @@ from bevel.data.tables import Table, select_rows
 from bevel.estimators._base import (
     FEW_ROWS,
     TableEstimator,
+    TreeEstimator,
     encode_rows,
     explained,
     set_attributes,
@@ -334,6 +335,9 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     def members_(self) -> MemberRecord:
         """The forest and boosting, with their trees, losses on rows not seen, and weights."""
         return self.fitted_forest_.record
+
+    columns_ = TreeEstimator.columns_
+    text_columns_ = TreeEstimator.text_columns_
 
     @property
     def quality_(self) -> int:

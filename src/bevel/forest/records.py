@@ -16,6 +16,7 @@ from bevel.printable import rounded
 __all__ = [
     "BoostingRecord",
     "Calibration",
+    "ColumnRecord",
     "FamilyRecord",
     "MemberRecord",
     "RotationRecord",
@@ -113,6 +114,46 @@ class BoostingRecord:
     training_score: Floats
     validation_score: Floats
     calibration: Calibration | None = None
+
+
+# How the columns of a table are read: `columns_`.
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnRecord:
+    """How a model reads each column of its table.
+
+    Attributes
+    ----------
+    names : tuple of str
+        Printable names of the columns.
+    read_as : tuple of str
+        What each is to the trees, such as "number", "mean target of 812 levels" or "left out: free
+        text".
+    """
+
+    names: tuple[str, ...]
+    read_as: tuple[str, ...]
+
+    def as_dict(self) -> dict[str, str]:
+        """What each column is read as, by its name."""
+        return dict(zip(self.names, self.read_as, strict=True))
+
+    def to_pandas(self) -> Any:
+        """A frame with a row for each column."""
+        pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")
+        return pandas.DataFrame({"column": self.names, "read as": self.read_as}).set_index("column")
+
+    def __str__(self) -> str:
+        width = max(len("column"), *map(len, self.names))
+        lines = [("column", "read as"), *zip(self.names, self.read_as, strict=True)]
+        return "\n".join(f"{name.ljust(width)}  {read_as}" for name, read_as in lines)
+
+    __repr__ = __str__
+
+    def _repr_html_(self) -> str:
+        rows = list(zip(self.names, self.read_as, strict=True))
+        return html_table("", ("column", "read as"), rows)
 
 
 # The record of the families that share the trees of a forest: `families_`.

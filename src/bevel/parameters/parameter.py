@@ -255,6 +255,8 @@ forest_ : FlatForest
     The trees.
 fitted_forest_ : FittedForest
     The trees with all that files, exports and analysis need beside them.
+columns_ : ColumnRecord
+    How each column is read: as a number, by its levels, as means of the target, or not at all.
 text_columns_ : tuple of str or int
     Columns of free text, which are left out: their names, or positions if X had none.
 predictor_ : RowPredictor
