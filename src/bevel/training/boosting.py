@@ -597,7 +597,9 @@ def default_combinations(shape: TableShape) -> int:
     In large tables one byte for each row and combination dominates the memory of a fit, and more
     iterations on fewer combinations are the better use of time.
     """
-    many = max(1, min(5 * shape.n_combined, max(shape.n_combined, 100)))
+    # Directions of levels alone say little that sets of levels do not.
+    wanted = 5 * shape.n_numeric + shape.n_with_terms
+    many = max(1, min(wanted, max(shape.n_combined, 100)))
     if not _is_large(shape.n_rows, shape.n_numeric + shape.n_nominal):
         return many
     few = -(-2 * shape.n_combined // CODED_TOGETHER) * CODED_TOGETHER
