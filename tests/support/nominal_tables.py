@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from support.forests import Forest
 
 from bevel.estimators._base import encode_rows
+from support.forests import Forest
 
 NUMBERS, FEW_LEVELS = ["a", "b"], ["c", "d", "e"]
 

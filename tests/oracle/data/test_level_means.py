@@ -18,7 +18,7 @@ from bevel import (
     ObliqueForestRegressor,
 )
 from bevel.data.encoding import scale_tile
-from bevel.data.level_statistics import MOST_LEVELS, N_FOLDS, LevelTarget, folds, learn_means
+from bevel.data.level_statistics import MOST_LEVELS, LevelTarget, folds, learn_means
 from bevel.estimators._base import encode_rows
 
 MODELS = {

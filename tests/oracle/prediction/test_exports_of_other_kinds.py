@@ -117,4 +117,6 @@ def test_onnx_reads_levels_in_directions_and_means_of_the_target_as_python_does(
     rows = rows.assign(**{c: rows[c].astype(np.float32).astype(float) for c in ("a", "b", "same")})
     predict = model.predict_proba if kind == "forest_classes" else model.predict
     found = exported.answers(rows)
-    np.testing.assert_allclose(found.reshape(len(rows), -1), predict(rows).reshape(len(rows), -1), rtol=1e-4, atol=1e-5)
+    np.testing.assert_allclose(
+        found.reshape(len(rows), -1), predict(rows).reshape(len(rows), -1), rtol=1e-4, atol=1e-5
+    )
