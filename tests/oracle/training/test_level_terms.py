@@ -179,7 +179,7 @@ def test_out_of_bag_predictions_are_means_of_the_trees_that_have_not_seen_a_row(
 def test_sums_of_boosted_trees_and_their_loss_are_those_of_a_plain_reading(
     fitted: Any, n_classes: int
 ) -> None:
-    """The last score of training is minus the mean loss of the rows as the plain reader sums them."""
+    """The last score of training is minus the mean loss of what the plain reader sums."""
     model = fitted["boosting", n_classes]
     leaves = plain_leaves(model, FRAME, training=True)
     n_outputs = len(model.baseline_prediction_)
