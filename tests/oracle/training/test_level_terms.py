@@ -295,17 +295,22 @@ def test_survival_forest_reads_levels() -> None:
 
 @pytest.mark.parametrize("n_classes", [0, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_of_weight_zero_are_as_if_they_were_absent(kind: str, n_classes: int) -> None:
-    """Levels that only rows of weight zero have are no terms."""
-    counts = np.random.default_rng(5).random(len(FRAME)) < 0.8
-    counts[FRAME["d"] == "u"] = False
-    how = {"bootstrap": False} if kind == "forest" else {}
-    weighted = fit(kind, n_classes, weights=counts * 1.0, **how)
-    for tree in plain_forest(weighted).trees:
-        for node in tree.nodes:
-            named = node.index[node.level >= 0] == list(FRAME.columns).index("d")
-            labels = weighted.fitted_forest_.encoding.nominal[3].labels
-            assert "u" not in labels[node.level[node.level >= 0][named]]
+def test_level_that_only_rows_of_weight_zero_have_is_no_term(kind: str, n_classes: int) -> None:
+    weights = (FRAME["d"] != "u").to_numpy() * 1.0
+    weighted = fit(kind, n_classes, weights=weights)
+    labels = weighted.fitted_forest_.encoding.nominal[3].labels.tolist()
+    forest = weighted.forest_
+    of_d = forest.entry_level[(forest.entry_level >= 0) & (forest.entry_index == 3)]
+    assert len(of_d) > 0
+    assert "u" not in {labels[level] for level in of_d}
+
+
+def test_boosting_on_rows_of_weight_zero_is_that_without_them() -> None:
+    counts = np.random.default_rng(5).random(len(FRAME)) < 0.7
+    one = fit("boosting", 0, weights=counts * 1.0).forest_.arrays()
+    other = fit("boosting", 0, FRAME[counts], Y[counts]).forest_.arrays()
+    for name, array in one.items():
+        assert array.tobytes() == other[name].tobytes(), name
 
 
 @pytest.mark.parametrize("kind", KINDS)
