@@ -270,18 +270,22 @@ def test_trees_of_a_warm_start_and_pruned_trees_keep_levels() -> None:
     assert n_level_terms(boosted) > before
 
 
-def test_forest_of_several_outputs_reads_levels() -> None:
+@pytest.mark.parametrize("make", [ObliqueForestRegressor, ObliqueForestClassifier])
+def test_forest_of_several_outputs_and_those_of_each_output_read_levels(make: Any) -> None:
     both = np.column_stack((Y, -(Y**2)))
-    model = ObliqueForestRegressor(30, random_state=0, n_jobs=1).fit(FRAME, both)
+    both = both if make is ObliqueForestRegressor else both > np.median(both, axis=0)
+    model = make(30, random_state=0, n_jobs=1).fit(FRAME, both)
     rows = new_rows(FRAME)
     assert n_level_terms(model) > 0
-    np.testing.assert_array_equal(model.apply(rows), plain_leaves(model, rows))
-    first = forest_of_output(model.forest_, model.fitted_forest_.task, 0)
-    leaves = PackedPredictor(first).leaves(encode_rows(model, rows), 1)
-    np.testing.assert_array_equal(leaves, plain_leaves(model, rows))
+    expected = plain_leaves(model, rows)
+    np.testing.assert_array_equal(model.apply(rows), expected)
+    for output in range(2):
+        one = forest_of_output(model.forest_, model.fitted_forest_.task, output)
+        leaves = PackedPredictor(one).leaves(encode_rows(model, rows), 1)
+        np.testing.assert_array_equal(leaves, expected)
 
 
-def test_survival_forest_reads_levels() -> None:
+def test_survival_forest_combines_no_levels() -> None:
     rng = np.random.default_rng(0)
     time = rng.exponential(np.exp(-Y / 2))
     target = np.array(
@@ -289,8 +293,8 @@ def test_survival_forest_reads_levels() -> None:
         dtype=[("event", "?"), ("time", "f8")],
     )
     model = ObliqueSurvivalForest(30, random_state=0, n_jobs=1).fit(FRAME, target)
-    rows = new_rows(FRAME)
-    assert np.isfinite(model.predict(rows)).all()
+    assert n_level_terms(model) == 0
+    assert np.isfinite(model.predict(new_rows(FRAME))).all()
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])
