@@ -1,4 +1,4 @@
-"""Tables with nominal columns of few and of very many levels, and plain readers of what is fitted."""
+"""Tables with nominal columns of few and of very many levels, and plain readers of models."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def new_rows(frame: pd.DataFrame, n: int = 120, seed: int = 1) -> pd.DataFrame:
     rng = np.random.default_rng(seed)
     mixed = {name: frame[name].to_numpy()[rng.integers(0, len(frame), n)] for name in frame}
     rows = pd.DataFrame(mixed)
-    for name in frame.columns[frame.dtypes != float]:
+    for name in frame.select_dtypes(exclude="number"):
         rows[name] = rows[name].astype(object)
         rows.loc[rng.random(n) < 0.1, name] = "unseen"
         rows.loc[rng.random(n) < 0.1, name] = None

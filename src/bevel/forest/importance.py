@@ -113,8 +113,8 @@ def split_signs(forest: FlatForest, n_outputs: int = 1) -> SplitSigns:
 
     A split removes variance of an output in proportion to the squared difference of the means of
     its sides. It is divided among the features of the direction as gains are, by absolute weights;
-    its sign is that of the difference times that of the weight. Nominal features, of whose levels none
-    is more than another, have no sign: their splits and their parts of directions do not count.
+    its sign is that of the difference times that of the weight. Nominal features, of whose levels
+    none is more than another, have no sign: their splits and parts of directions do not count.
 
     Parameters
     ----------

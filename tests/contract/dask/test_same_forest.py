@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from support.dask_problems import file_of, in_partitions, mixed_frame, numbers
+from support.nominal_tables import n_level_terms, nominal_table
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel import projections as P
@@ -48,6 +49,18 @@ def test_classifier_on_mixed_columns_has_the_file_of_a_local_fit(name, tmp_path)
     assert file_of(grown, tmp_path) == file_of(local, tmp_path)
     if local.oob_score:
         np.testing.assert_array_equal(grown.oob_decision_function_, local.oob_decision_function_)
+
+
+def test_forest_of_levels_and_means_of_the_target_has_the_file_of_a_local_fit(tmp_path):
+    """Means are computed from all rows, whatever the partitions."""
+    frame, y = nominal_table(400, n_places=120)
+    local = ObliqueForestRegressor(30, random_state=0).fit(frame, y)
+    assert n_level_terms(local) > 0
+    assert local.fitted_forest_.encoding.means
+    sizes = [100, 0, 299, 1]
+    rows, targets = in_partitions(frame, sizes), in_partitions(pd.Series(y), [400])
+    grown = DaskObliqueForestRegressor(30, random_state=0).fit(rows, targets)
+    assert file_of(grown, tmp_path) == file_of(local, tmp_path)
 
 
 @pytest.mark.parametrize("chunks", [(300, 5), (100, 2), (18, 5)])

@@ -207,10 +207,10 @@ def test_columns_of_at_most_a_hundred_levels_keep_their_levels() -> None:
         assert not named.fit(frame, y).fitted_forest_.encoding.means
 
 
-def test_more_levels_than_codes_are_refused_or_read_with_a_clear_message() -> None:
+def test_more_levels_than_codes_are_refused() -> None:
     n = 70_000
     frame = pd.DataFrame({"c": [f"k{i}" for i in range(n)], "x": np.arange(n) % 7.0})
-    with pytest.raises(ValueError, match="65"):
+    with pytest.raises(ValueError, match="must have at most 65535 levels; got 70000"):
         ObliqueBoostingRegressor(max_iter=2).fit(frame, np.arange(n) % 3.0)
 
 

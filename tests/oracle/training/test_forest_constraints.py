@@ -224,7 +224,7 @@ def test_the_same_forest_for_any_number_of_threads() -> None:
 
 
 def _table_with_levels(seed: int, n: int = 300) -> tuple[pd.DataFrame, Floats]:
-    """A target in which numbers and levels meet in planes, and go against the signs half the time."""
+    """A target in which numbers and levels meet in planes, half of them against the signs."""
     rng = np.random.default_rng(seed)
     frame = pd.DataFrame(rng.normal(size=(n, 3)), columns=["a", "b", "d"])
     frame["f"] = rng.choice(["u", "v", "w"], n)

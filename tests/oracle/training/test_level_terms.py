@@ -179,7 +179,7 @@ def test_out_of_bag_predictions_are_means_of_the_trees_that_have_not_seen_a_row(
 def test_sums_of_boosted_trees_and_their_loss_are_those_of_a_plain_reading(
     fitted: Any, n_classes: int
 ) -> None:
-    """The last score of training is minus the mean loss of the rows as the plain reader sums them."""
+    """The last score of training is minus the mean loss of what the plain reader sums."""
     model = fitted["boosting", n_classes]
     leaves = plain_leaves(model, FRAME, training=True)
     n_outputs = len(model.baseline_prediction_)
@@ -270,18 +270,22 @@ def test_trees_of_a_warm_start_and_pruned_trees_keep_levels() -> None:
     assert n_level_terms(boosted) > before
 
 
-def test_forest_of_several_outputs_reads_levels() -> None:
+@pytest.mark.parametrize("make", [ObliqueForestRegressor, ObliqueForestClassifier])
+def test_forest_of_several_outputs_and_those_of_each_output_read_levels(make: Any) -> None:
     both = np.column_stack((Y, -(Y**2)))
-    model = ObliqueForestRegressor(30, random_state=0, n_jobs=1).fit(FRAME, both)
+    both = both if make is ObliqueForestRegressor else both > np.median(both, axis=0)
+    model = make(30, random_state=0, n_jobs=1).fit(FRAME, both)
     rows = new_rows(FRAME)
     assert n_level_terms(model) > 0
-    np.testing.assert_array_equal(model.apply(rows), plain_leaves(model, rows))
-    first = forest_of_output(model.forest_, model.fitted_forest_.task, 0)
-    leaves = PackedPredictor(first).leaves(encode_rows(model, rows), 1)
-    np.testing.assert_array_equal(leaves, plain_leaves(model, rows))
+    expected = plain_leaves(model, rows)
+    np.testing.assert_array_equal(model.apply(rows), expected)
+    for output in range(2):
+        one = forest_of_output(model.forest_, model.fitted_forest_.task, output)
+        leaves = PackedPredictor(one).leaves(encode_rows(model, rows), 1)
+        np.testing.assert_array_equal(leaves, expected)
 
 
-def test_survival_forest_reads_levels() -> None:
+def test_survival_forest_combines_no_levels() -> None:
     rng = np.random.default_rng(0)
     time = rng.exponential(np.exp(-Y / 2))
     target = np.array(
@@ -289,23 +293,28 @@ def test_survival_forest_reads_levels() -> None:
         dtype=[("event", "?"), ("time", "f8")],
     )
     model = ObliqueSurvivalForest(30, random_state=0, n_jobs=1).fit(FRAME, target)
-    rows = new_rows(FRAME)
-    assert np.isfinite(model.predict(rows)).all()
+    assert n_level_terms(model) == 0
+    assert np.isfinite(model.predict(new_rows(FRAME))).all()
 
 
 @pytest.mark.parametrize("n_classes", [0, 2])
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_of_weight_zero_are_as_if_they_were_absent(kind: str, n_classes: int) -> None:
-    """Levels that only rows of weight zero have are no terms."""
-    counts = np.random.default_rng(5).random(len(FRAME)) < 0.8
-    counts[FRAME["d"] == "u"] = False
-    how = {"bootstrap": False} if kind == "forest" else {}
-    weighted = fit(kind, n_classes, weights=counts * 1.0, **how)
-    for tree in plain_forest(weighted).trees:
-        for node in tree.nodes:
-            named = node.index[node.level >= 0] == list(FRAME.columns).index("d")
-            labels = weighted.fitted_forest_.encoding.nominal[3].labels
-            assert "u" not in labels[node.level[node.level >= 0][named]]
+def test_level_that_only_rows_of_weight_zero_have_is_no_term(kind: str, n_classes: int) -> None:
+    weights = (FRAME["d"] != "u").to_numpy() * 1.0
+    weighted = fit(kind, n_classes, weights=weights)
+    labels = weighted.fitted_forest_.encoding.nominal[3].labels.tolist()
+    forest = weighted.forest_
+    of_d = forest.entry_level[(forest.entry_level >= 0) & (forest.entry_index == 3)]
+    assert len(of_d) > 0
+    assert "u" not in {labels[level] for level in of_d}
+
+
+def test_boosting_on_rows_of_weight_zero_is_that_without_them() -> None:
+    counts = np.random.default_rng(5).random(len(FRAME)) < 0.7
+    one = fit("boosting", 0, weights=counts * 1.0).forest_.arrays()
+    other = fit("boosting", 0, FRAME[counts], Y[counts]).forest_.arrays()
+    for name, array in one.items():
+        assert array.tobytes() == other[name].tobytes(), name
 
 
 @pytest.mark.parametrize("kind", KINDS)

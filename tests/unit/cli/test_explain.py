@@ -80,7 +80,7 @@ def test_page_has_every_section_and_stands_alone(case, tmp_path):
     assert "permutation" in result.stdout
     assert "of the forest on out-of-bag rows" in " ".join(result.stdout.split())
     assert "by how much the error of the forest on these rows rises" in html
-    assert "a + b" in result.stdout
+    assert "b + holes + noise + (city $x$ is here)" in result.stdout
     again = tmp_path / "again.html"
     run(
         "explain", folder / "model.bevel", folder / "train.csv", "--target", "label", "--out", again

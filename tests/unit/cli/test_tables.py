@@ -124,9 +124,10 @@ def test_report_holds_every_part_and_stands_alone(mixed, tmp_path):
         assert part in html
     for question in ("Which features", "Which combinations", "How does", "Why these"):
         assert question in html
-    # Four of predictions, two of importance, an effect, a tree and a row: the city tells the class
-    # without any combination, and leaves no row in doubt.
-    assert len(re.findall("<svg", html)) == 9
+    # Four of predictions, two of importance, an effect, directions, a tree and a row: the city
+    # tells the class and leaves no row in doubt.
+    assert "The same directions, feature by feature." in html
+    assert len(re.findall("<svg", html)) == 10
     assert "src=" not in html  # nothing is fetched; the only addresses are names in the drawings
     assert set(re.findall(r'href="([^#"]*)"', html)) <= {""}
 

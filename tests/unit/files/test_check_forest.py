@@ -182,7 +182,7 @@ def test_fault_is_found(fault: Fault, forest: FlatForest) -> None:
 
 
 def with_levels(forest: FlatForest, **changed: Any) -> dict[str, Any]:
-    """Arrays of the forest with one number and levels 0 and 2 of feature 2 in its first direction."""
+    """Arrays of the forest whose first direction has a number and levels 0 and 2 of feature 2."""
     level = np.full(11, -1, np.int32)
     level[1:3] = 0, 2
     own = {"entry_level": level, "entry_index": np.insert(forest.entry_index, 2, 2)}

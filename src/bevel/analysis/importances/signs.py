@@ -42,7 +42,8 @@ def with_directions(found: Found, analysed: AnalysedForest) -> Found:
     net, total = net[largest, columns], total[largest, columns]
     share = net / np.where(total > 0.0, total, 1.0)
     words = np.where(share > CLEAR, "rises", np.where(share < -CLEAR, "falls", "mixed"))
-    words[(total == 0.0) | (forest.levels > 0)] = ""
+    is_nominal = analysed.fitted.encoding.n_labels > 0  # whatever numbers stand for the labels
+    words[(total == 0.0) | is_nominal] = ""
     of, named = analysed.task.common_output, analysed.task.labels_of
     return replace(
         found,
