@@ -26,7 +26,6 @@ from bevel.data.dataset import (
 from bevel.data.leaks import warn_of_leaks
 from bevel.data.row_groups import RowOrder, read_row_order
 from bevel.data.row_weights import read_weights
-from bevel.data.scaling import automatic_scale
 from bevel.data.tables import Table, select_rows
 from bevel.data.target import read_labels, read_numbers
 from bevel.errors import shorten, wrong_type, wrong_value
@@ -84,7 +83,7 @@ from bevel.parameters.boosting_parameters import (
 from bevel.parameters.forest_parameters import documented
 from bevel.parameters.parameter import Parameter, check_each
 from bevel.projections.base import FamilySpec
-from bevel.projections.families import combines_units, read_projection
+from bevel.projections.families import read_projection
 from bevel.scanning import ScannedTable
 from bevel.scanning.reading import read_columns
 from bevel.scanning.store import RowBytes, scratch_bytes
@@ -109,6 +108,7 @@ from bevel.training.boosting import (
     read_scorer,
     resolve_directions,
 )
+from bevel.training.forest_fit import scale_for
 from bevel.training.options import (
     DescribedColumns,
     FeatureConstraints,
@@ -415,9 +415,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         )
 
     def _chosen_scale(self) -> str | None:
-        members = self._members()
-        combines = True if members is None else combines_units(members)
-        return automatic_scale(combines) if self.scale == "auto" else self.scale
+        return scale_for(self.scale, self._members() or ())
 
     def _members(self) -> Any:
         if self.projection == "auto" and self.n_projections == "auto":
