@@ -21,7 +21,7 @@ from bevel import (
 )
 from bevel.data import dataset, encoding, sparse_columns
 from bevel.forest import row_blocks
-from bevel.training import forest_fit, options
+from bevel.training import forest_fit
 from bevel.training.automatic import plan_families
 
 
@@ -291,7 +291,7 @@ def test_a_projection_that_needs_dense_rows_is_refused_on_a_very_large_sparse_ta
     turned.set_params(projection="rotation", random_state=0)
     dense = clone(turned).fit(rows.toarray(), y)
     assert trees_of(clone(turned).fit(rows, y)) == trees_of(dense)  # small: made dense
-    monkeypatch.setattr(options, "MOST_DENSE", 1000)
+    monkeypatch.setattr(trainer, "MOST_DENSE", 1000)
     with pytest.raises(ValueError, match=r'projection must be "axis", "sparse".*GiB.*TruncatedSVD'):
         clone(turned).fit(rows, y)
     clone(turned).set_params(projection="sparse").fit(rows, y)

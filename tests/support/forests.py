@@ -258,7 +258,8 @@ class Tree:
         """Projected values; NaN where a single feature is missing or a sum is no number."""
         p = self.forest.n_features
         columns = []
-        for index, level in zip(node.index, node.level, strict=True):
+        levels = node.level if len(node.level) == len(node.index) else [-1] * len(node.index)
+        for index, level in zip(node.index, levels, strict=True):
             if level >= 0:
                 columns.append((X[:, index] == level).astype(np.float32))
             elif index >= p:

@@ -638,7 +638,7 @@ class TreeEstimator(TableEstimator):
         fitted.encoding.check_plain("predictor_")
         how = fitted.aggregation
         return RowPredictor(
-            *(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power, how.spread)
+            *(fitted.packed_predictor, fitted.encoding.reading, how.hard, how.power, how.least)
         )
 
     @property
@@ -661,7 +661,8 @@ class TreeEstimator(TableEstimator):
     @property
     def text_columns_(self) -> tuple[str, ...] | tuple[int, ...]:
         """Columns of free text, which are left out: their names, or positions if X had none."""
-        texts, names = sorted(self.fitted_forest_.encoding.texts), self._names_of_columns()
+        fitted = self.fitted_forest_
+        texts, names = sorted(fitted.encoding.texts), fitted.feature_names
         return tuple(texts) if names is None else tuple(names[feature] for feature in texts)
 
     def _names_of_columns(self) -> tuple[str, ...] | None:
@@ -755,6 +756,7 @@ def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
     return replace(
         fitted,
         predictor=PackedPredictor(take_trees(forest, trees)),
+        aggregation=fitted.aggregation.of_some_trees(len(trees), fitted.task.n_classes),
         provenance=fitted.provenance.of_some_trees(trees),
         targets=None if targets is None else take_targets(targets, forest, trees),
     )

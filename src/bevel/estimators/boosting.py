@@ -113,11 +113,11 @@ from bevel.training.options import (
     DescribedColumns,
     FeatureConstraints,
     draw_seed,
-    keeps_sparse,
     read_constraints,
 )
 from bevel.training.progress import Callback, Progress
 from bevel.training.threads import count_threads
+from bevel.training.trainer import keeps_sparse
 
 
 class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):

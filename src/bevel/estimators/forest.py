@@ -523,7 +523,8 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         ndarray of shape (n_rows, n_classes_), or a list of one such array for each output
             Mean over the trees of class shares (soft voting) or of votes (hard voting), raised to
             the power `calibration_power_` and divided by their sum. Where out-of-bag rows
-            calibrate them, none is zero: a quarter of one tree's vote is spread over the classes.
+            calibrate them, none is zero: all classes
+            have at least equal parts of a quarter of one tree's vote.
         """
         shares: npt.NDArray[np.float64] = self._predict_with(
             "probabilities", X, self.voting == "hard"
@@ -580,7 +581,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         how = fitted.aggregation
         if how.hard == hard:
             return fitted
-        return replace(fitted, aggregation=MeanOfTrees(hard, how.power, how.spread))
+        return replace(fitted, aggregation=MeanOfTrees(hard, how.power, how.least))
 
 
 @savable

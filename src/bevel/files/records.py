@@ -201,8 +201,8 @@ def _number(value: object) -> float:
 def encode_aggregation(aggregation: Aggregation, arrays: Arrays) -> dict[str, Any]:
     """Header fields that tell how trees come together; arrays are put into sections."""
     fields: dict[str, Any] = {"calibration_power": float(aggregation.power)}
-    if aggregation.spread:
-        fields["calibration_spread"] = float(aggregation.spread)
+    if aggregation.least:
+        fields["least_probability"] = float(aggregation.least)
     if isinstance(aggregation, SumOfTrees):
         fields["additive"] = encode_additive(aggregation, arrays)
     return fields
@@ -240,12 +240,10 @@ def decode_aggregation(
         raise damaged("header.calibration_power", f"one of {', '.join(map(str, allowed))}", power)
     if kind.adds_up:
         return decode_additive(header, sections, task.classes, n_trees)
-    spread = header.take("calibration_spread", float) if header.has("calibration_spread") else 0.0
-    if not 0.0 <= spread < 1.0 or (spread and not averages_classes):
-        raise damaged(
-            "header.calibration_spread", "from 0 to below 1, and 0 without classes", spread
-        )
-    return MeanOfTrees(hard, float(power), spread)
+    least = header.take("least_probability", float) if header.has("least_probability") else 0.0
+    if not 0.0 <= least < 1.0 or (least and not averages_classes):
+        raise damaged("header.least_probability", "from 0 to below 1, and 0 without classes", least)
+    return MeanOfTrees(hard, float(power), least)
 
 
 # The weights of the members of a combination, in a header field and sections (`files.model`).

@@ -7,8 +7,8 @@ turns the sums into predictions. Several models of one table are added up with w
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import AnyFloats, Floats
 from bevel.data.encoding import Reading
-from bevel.forest.calibration import raise_to_power, spread
+from bevel.forest.calibration import least_probability, raise_to_least, raise_to_power
 from bevel.forest.predictor import NumberTooLargeError, PackedPredictor
 from bevel.forest.records import BoostingRecord, Calibration
 from bevel.forest.task import Task, called
@@ -54,19 +54,25 @@ class Aggregation:
         Whether trees vote for a class.
     power : float
         Power that mean class shares are raised to (`bevel.forest.calibration`).
-    spread : float
-        Share of the probability that is then spread evenly over the classes.
+    least : float
+        The least probability of a class.
     """
 
     adds_up: ClassVar[bool]
     has_bags: ClassVar[bool] = False
     hard: bool = False
     power: float = 1.0
-    spread: float = 0.0
+    least: float = 0.0
+
+    def of_some_trees(self, n_trees: int, n_classes: int) -> Self:
+        """The same for a number of the trees."""
+        if not self.least:
+            return self
+        return replace(self, least=least_probability(n_trees, n_classes))  # type: ignore[type-var]
 
     def calibrate(self, shares: Floats) -> Floats:
         """Turn mean class shares into probabilities, in place."""
-        return spread(raise_to_power(shares, self.power), self.spread)
+        return raise_to_least(raise_to_power(shares, self.power), self.least)
 
     def check_trees_predict(self, caller: str) -> None:
         """Raise TypeError if `caller` needs trees that each predict the target, and they do not."""
@@ -127,8 +133,8 @@ class MeanOfTrees(Aggregation):
     power : float
         Power that mean class shares are raised to (`bevel.forest.calibration`); 1 leaves them as
         they are.
-    spread : float
-        Share of the probability that is then spread evenly over the classes, so that none is zero.
+    least : float
+        The least probability of a class, to which lower ones are then raised.
     """
 
     adds_up = False
@@ -136,7 +142,7 @@ class MeanOfTrees(Aggregation):
 
     hard: bool = False
     power: float = 1.0
-    spread: float = 0.0
+    least: float = 0.0
 
     def columns(
         self,

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
 
 from bevel import _core
 from bevel._types import Floats
-from bevel.data.row_groups import RowGroups
 from bevel.errors import NoOutOfBagError
+
+if TYPE_CHECKING:
+    from bevel.data.row_groups import RowGroups
 
 __all__ = ["Bags", "check_leaves_rows_out"]
 

@@ -3,7 +3,7 @@
 Forests of deep trees spread their votes: the mean share of the best class is usually lower than
 its frequency. A power above one raises their confidence, a power below one lowers it. The power is
 chosen by the logarithmic loss of rows that the trees have not seen. A class that is in no leaf of a
-row is rare there, not impossible: a part of one tree's vote is spread evenly over the classes.
+row is rare there, not impossible: probabilities are at least a part of one tree's vote.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ from bevel.forest.row_blocks import row_blocks
 __all__ = [
     "POWERS",
     "choose_power",
+    "least_probability",
     "power_losses",
     "power_of_least_loss",
+    "raise_to_least",
     "raise_to_power",
-    "spread",
-    "spread_share",
 ]
 
 # Multiples of one half: products and square roots have the same bits on every machine.
@@ -32,20 +32,24 @@ POWERS = (0.5, 1.0, 1.5, 2.0, 2.5, 3.0, 3.5, 4.0, 5.0, 6.0)
 MIN_PROBABILITY = 1e-3
 # Differences of fewer standard errors are ignored (docs/design/automatic_families.md).
 TOLERANCE = 0.5
-# The part of one tree's vote that is spread over the classes (docs/design/automatic_families.md).
-SPREAD_VOTE = 0.25
+# The part of one tree's vote that all classes share at least (docs/design/automatic_families.md).
+LEAST_VOTE = 0.25
 
 
-def spread_share(n_trees: int, n_classes: int) -> float:
-    """The share of the probability that is spread evenly over the classes of a forest."""
-    return SPREAD_VOTE / n_trees if n_classes > 1 else 0.0
+def least_probability(n_trees: int, n_classes: int) -> float:
+    """The least probability of a class; 0 for a single class or tree."""
+    return LEAST_VOTE / (n_trees * n_classes) if n_classes > 1 and n_trees > 1 else 0.0
 
 
-def spread(shares: Floats, share: float) -> Floats:
-    """Replace a share of each row's probability, in place, by equal parts for all classes."""
-    if share != 0.0:
-        shares *= 1.0 - share
-        shares += share / shares.shape[1]
+def raise_to_least(shares: Floats, least: float) -> Floats:
+    """Raise lower probabilities to the least one, in place, and divide their rows by their sums."""
+    low = (shares < least).any(axis=1) if least else np.zeros(0, bool)
+    if low.any():
+        raised = np.maximum(shares[low], least)
+        total = raised[:, 0].copy()
+        for column in raised.T[1:]:  # in the order of the classes, as in C
+            total += column
+        shares[low] = raised / total[:, None]
     return shares
 
 

@@ -18,7 +18,7 @@ from bevel import _core
 from bevel._types import AnyFloats, Float32s, Floats, Ints32
 from bevel.data.encoding import Reading
 from bevel.errors import wrong_type, wrong_value
-from bevel.forest.calibration import raise_to_power, spread
+from bevel.forest.calibration import raise_to_least, raise_to_power
 from bevel.forest.flat_forest import FlatForest, gather
 from bevel.forest.row_blocks import row_blocks
 
@@ -161,8 +161,8 @@ class RowPredictor:
         Whether trees vote.
     power : float, default=1
         Power that mean class shares are raised to, see `bevel.forest.calibration`.
-    spread : float, default=0
-        Share of the probability that is then spread evenly over the classes.
+    least : float, default=0
+        The least probability of a class, to which lower ones are then raised.
 
     Notes
     -----
@@ -183,7 +183,7 @@ class RowPredictor:
     array([[1., 0., 0.]])
     """
 
-    __slots__ = ("_hard", "_n_classes", "_n_features", "_packed", "_power", "_reading", "_spread")
+    __slots__ = ("_hard", "_least", "_n_classes", "_n_features", "_packed", "_power", "_reading")
 
     def __init__(
         self,
@@ -191,9 +191,9 @@ class RowPredictor:
         reading: Reading,
         hard: bool,
         power: float = 1.0,
-        spread: float = 0.0,
+        least: float = 0.0,
     ) -> None:
-        self._power, self._spread = power, spread
+        self._power, self._least = power, least
         self._packed = predictor.packed
         self._n_classes = predictor.forest.n_classes
         self._n_features = predictor.forest.n_features
@@ -223,7 +223,7 @@ class RowPredictor:
             self._packed.predict_proba(X, *self._reading, self._hard, n_threads, out)
         except (TypeError, ValueError) as error:
             raise self._refused(X, out, "float64") from error
-        return spread(raise_to_power(out, self._power), self._spread)
+        return raise_to_least(raise_to_power(out, self._power), self._least)
 
     def predict(
         self, X: AnyFloats, out: npt.NDArray[Any] | None = None, n_threads: int = 1

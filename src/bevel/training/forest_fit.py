@@ -29,7 +29,7 @@ from bevel.data.tables import Table
 from bevel.data.target import refused_with_outputs
 from bevel.forest.aggregation import MeanOfTrees
 from bevel.forest.bags import Bags
-from bevel.forest.calibration import spread_share
+from bevel.forest.calibration import least_probability
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
 from bevel.forest.leaf_rows import collect_leaf_rows
@@ -58,13 +58,12 @@ from bevel.training.options import (
     TrainingOptions,
     check_directions,
     count_draws,
-    keeps_sparse,
     read_constraints,
     resolve_options,
 )
 from bevel.training.progress import Progress
 from bevel.training.targets import TargetKind
-from bevel.training.trainer import TrainingTarget, train
+from bevel.training.trainer import TrainingTarget, keeps_sparse, train
 
 __all__ = [
     "EarlierTrees",
@@ -763,5 +762,5 @@ def score_out_of_bag(
 
 def _calibrated(fitted: FittedForest, power: float) -> FittedForest:
     """The forest with a power of its probabilities, none of which is zero."""
-    share = spread_share(fitted.forest.n_trees, fitted.task.n_classes)
-    return replace(fitted, aggregation=MeanOfTrees(fitted.aggregation.hard, power, share))
+    least = least_probability(fitted.forest.n_trees, fitted.task.n_classes)
+    return replace(fitted, aggregation=MeanOfTrees(fitted.aggregation.hard, power, least))

@@ -12,18 +12,18 @@ import numbers
 import warnings
 from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from bevel.data.row_groups import RowGroups
-from bevel.data.sparse_columns import MOST_STORED
-from bevel.data.tables import SparseTable, Table
 from bevel.errors import NoOutOfBagError, join_names, shorten, wrong_type, wrong_value
 from bevel.forest.bags import Bags
 from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.families import ProjectionDraws, TableShape, resolve_families
+
+if TYPE_CHECKING:
+    from bevel.data.row_groups import RowGroups
 
 __all__ = [
     "CLASS_CRITERIA",
@@ -40,7 +40,6 @@ __all__ = [
     "draw_seed",
     "draws_bags",
     "is_regression",
-    "keeps_sparse",
     "read_constraints",
     "resolve_options",
 ]
@@ -106,10 +105,6 @@ class FeatureConstraints:
                 "monotonic_cst needs one output: a regression or two classes; got "
                 f"{n_classes} classes. Leave it out, or fit a model for each class."
             )
-
-
-# Bytes up to which a sparse table is made dense for families that need it.
-MOST_DENSE = 2**30
 
 
 class DescribedColumns(Protocol):
@@ -657,29 +652,3 @@ def warn_of_few_rows(max_samples: int, n_rows: int) -> None:
         UserWarning,
         stacklevel=6,
     )
-
-
-def keeps_sparse(table: Table, members: Sequence[ProjectionDraws]) -> bool:
-    """Whether a table is sparse, and trees are grown on its columns as they are.
-
-    Raises for a table that would have to be made dense and is very large then.
-
-    Parameters
-    ----------
-    table : Table
-        Training rows.
-    members : sequence of ProjectionDraws
-        The projections; empty where the library chooses them.
-    """
-    if not isinstance(table, SparseTable) or table.share_stored > MOST_STORED:
-        return False
-    unable = [each.projection for each in members if not each.projection.works_on_sparse]
-    size = 4 * table.n_rows * table.n_features
-    if unable and size > MOST_DENSE:
-        required = (
-            '"axis", "sparse", "combination" or "auto" with a sparse table, which other families '
-            f"make dense, in {size / 2**30:.1f} GiB of float32 here"
-        )
-        remedy = "Reduce the columns, such as by TruncatedSVD, or pass X.toarray()."
-        raise wrong_value("projection", required, shorten(unable[0]), remedy)
-    return not unable

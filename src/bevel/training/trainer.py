@@ -11,15 +11,19 @@ import numpy.typing as npt
 
 from bevel import _core
 from bevel.data.dataset import Dataset
+from bevel.data.sparse_columns import MOST_STORED
 from bevel.data.survival import SurvivalTarget
+from bevel.data.tables import SparseTable, Table
+from bevel.errors import shorten, wrong_value
 from bevel.forest.flat_forest import FlatForest
 from bevel.forest.task import Regression, Task
 from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.custom import check_sums
+from bevel.projections.families import ProjectionDraws
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 
-__all__ = ["TrainingTarget", "native_family", "native_options", "train"]
+__all__ = ["TrainingTarget", "keeps_sparse", "native_family", "native_options", "train"]
 
 BYTES_OF_NODE = 100  # roughly, with the entries of a split of a few features
 
@@ -197,3 +201,33 @@ def native_family(family: FamilySpec) -> _core.Family:
         for name, value in family.settings.items()
     }
     return _core.Family(family.kind, family.n_draws, family.n_nonzeros, **settings)
+
+
+# Bytes up to which a sparse table is made dense for families that need it.
+MOST_DENSE = 2**30
+
+
+def keeps_sparse(table: Table, members: Sequence[ProjectionDraws]) -> bool:
+    """Whether a table is sparse, and trees are grown on its columns as they are.
+
+    Raises for a table that would have to be made dense and is very large then.
+
+    Parameters
+    ----------
+    table : Table
+        Training rows.
+    members : sequence of ProjectionDraws
+        The projections; empty where the library chooses them.
+    """
+    if not isinstance(table, SparseTable) or table.share_stored > MOST_STORED:
+        return False
+    unable = [each.projection for each in members if not each.projection.works_on_sparse]
+    size = 4 * table.n_rows * table.n_features
+    if unable and size > MOST_DENSE:
+        required = (
+            '"axis", "sparse", "combination" or "auto" with a sparse table, which other families '
+            f"make dense, in {size / 2**30:.1f} GiB of float32 here"
+        )
+        remedy = "Reduce the columns, such as by TruncatedSVD, or pass X.toarray()."
+        raise wrong_value("projection", required, shorten(unable[0]), remedy)
+    return not unable

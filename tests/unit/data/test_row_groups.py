@@ -136,8 +136,11 @@ def test_without_groups_folds_are_those_of_the_row_numbers():
     codes = np.random.default_rng(0).integers(0, 5, 60)
     target = LevelTarget(codes + 0.5, "mean target")
     known = learn_means(codes, 5, target, None)
-    same = learn_means(codes, 5, target._replace(folds=folds(60).astype(np.uint8)), None)
-    assert np.array_equal(known.of_training_rows(codes), same.of_training_rows(codes))
+    same = learn_means(codes, 5, target._replace(folds=folds(np.arange(60)).astype(np.uint8)), None)
+    assert np.array_equal(
+        known.of_training_rows(codes, np.arange(len(codes))),
+        same.of_training_rows(codes, np.arange(len(codes))),
+    )
 
 
 def test_means_of_levels_see_no_target_of_their_own_group():
@@ -149,7 +152,9 @@ def test_means_of_levels_see_no_target_of_their_own_group():
     changed = values.copy()
     changed[group == 7] += 100.0
     before, after = (
-        learn_means(codes, 4, LevelTarget(y, "mean target", 0, fold), None).of_training_rows(codes)
+        learn_means(codes, 4, LevelTarget(y, "mean target", 0, fold), None).of_training_rows(
+            codes, np.arange(len(codes))
+        )
         for y in (values, changed)
     )
     assert np.array_equal(before[group == 7], after[group == 7])
@@ -163,4 +168,4 @@ def test_means_of_grouped_training_rows_refuse_other_rows():
     fold = (np.arange(60) % N_FOLDS).astype(np.uint8)
     means = learn_means(codes, 3, LevelTarget(codes * 1.0, "mean target", 0, fold), None)
     with pytest.raises(ValueError, match="X must be the 60 training rows"):
-        means.of_training_rows(codes[:10])
+        means.of_training_rows(codes, np.arange(1, 61))

@@ -90,9 +90,9 @@ class Model:
         return self.fitted.aggregation.power
 
     @property
-    def spread(self) -> float:
-        """Share of the probability that is spread evenly over the classes."""
-        return self.fitted.aggregation.spread
+    def least(self) -> float:
+        """The least probability of a class."""
+        return self.fitted.aggregation.least
 
     @property
     def what(self) -> str:

@@ -41,7 +41,7 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
         yield from table(f"{name}_share_class", narrow(coded))
         yield from table(f"{name}_share", mixed.weight)
     values["add"] = code(_ADD_SHARES if len(mixed.index) else _ADD_VOTE, name)
-    calibrated = model.power != 1.0 or model.spread != 0.0
+    calibrated = model.power != 1.0 or model.least != 0.0
     values["declaration"] = code(_SHARES if calibrated else _PROBABILITIES, name)
     yield code(_MEAN_SHARES, name, **values)
     if calibrated:
@@ -56,12 +56,10 @@ def _write_power(model: Model) -> Iterator[str]:
     if has_root:
         yield code(_ROOT, model.name)
     start = f"{model.name}_root_of(x)" if has_root else "1.0"
-    spread, n_classes = model.spread, len(model.classes)
-    added = {"kept": 1.0 - spread, "part": spread / n_classes}
     yield code(
         *(_POWER, model.name),
         power=code(_RAISE, model.name, start=start, whole=whole) if model.power != 1.0 else "",
-        spread=code(_SPREAD, model.name, **added) if spread else "",
+        least=code(_LEAST, model.name, least=model.least) if model.least else "",
     )
 
 
@@ -166,7 +164,7 @@ void model_predict_proba(const double *features, double *probabilities)
     int i;
     model_shares(features, probabilities);
 $power\
-$spread\
+$least\
 }
 """
 
@@ -185,10 +183,18 @@ _RAISE = """\
     }
 """
 
-_SPREAD = """\
-    /* No class is impossible: a part of one tree's vote is spread over all of them. */
-    for (i = 0; i < MODEL_N_CLASSES; ++i)
-        probabilities[i] = probabilities[i] * $kept + $part;
+_LEAST = """\
+    {   /* No class is impossible: all have a part of one tree's vote. */
+        double sum = 0.0;
+        int low = 0;
+        for (i = 0; i < MODEL_N_CLASSES; ++i) low |= probabilities[i] < $least;
+        if (!low) return;
+        for (i = 0; i < MODEL_N_CLASSES; ++i) {
+            if (probabilities[i] < $least) probabilities[i] = $least;
+            sum += probabilities[i];
+        }
+        for (i = 0; i < MODEL_N_CLASSES; ++i) probabilities[i] /= sum;
+    }
 """
 
 _CLASS = """

@@ -103,7 +103,7 @@ def _write_weighted(
     for weight, each in zip(aggregation.weights, members, strict=True):
         columns = _write_means(graph, rows, each, route)
         if each.classes is not None:
-            columns = _write_calibrated(graph, columns, each.aggregation, len(each.classes))
+            columns = _write_calibrated(graph, columns, each.aggregation)
         part = graph.add("Mul", columns, graph.constant(np.float64(weight)))
         total = graph.add("Add", total, part) if total else part
     return total
@@ -198,7 +198,7 @@ def _write_classes(
     best = graph.add("ArgMax", means, axis=1, keepdims=0)
     table = _label_table(classes)
     graph.add("Gather", graph.constant(table), best, output=label)
-    shares = _write_calibrated(graph, means, aggregation, len(classes))
+    shares = _write_calibrated(graph, means, aggregation)
     graph.add("Cast", shares, to=graph.element_type(dtype), output=probabilities)
     return [
         _declare(graph, label, table.dtype, ["n"]),
@@ -206,14 +206,14 @@ def _write_classes(
     ]
 
 
-def _write_calibrated(graph: Graph, shares: str, aggregation: Aggregation, n_classes: int) -> str:
+def _write_calibrated(graph: Graph, shares: str, aggregation: Aggregation) -> str:
     """Class shares as probabilities; see `Aggregation.calibrate`."""
     shares = _write_power(graph, shares, aggregation.power)
-    if not aggregation.spread:
+    if not aggregation.least:
         return shares
-    kept, part = 1.0 - aggregation.spread, aggregation.spread / n_classes
-    shares = graph.add("Mul", shares, graph.constant(np.float64(kept)))
-    return graph.add("Add", shares, graph.constant(np.float64(part)))
+    raised = graph.add("Max", shares, graph.constant(np.float64(aggregation.least)))
+    total = graph.add("ReduceSum", raised, graph.constant(np.array([1])), keepdims=1)
+    return graph.add("Div", raised, total)
 
 
 def _write_power(graph: Graph, shares: str, power: float) -> str:
