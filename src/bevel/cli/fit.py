@@ -72,7 +72,8 @@ def fit(
     competing_risks: Annotated[
         bool,
         typer.Option(
-            "--competing-risks", help="Survival: the event column holds causes 1, 2, ..., 0 for censored."
+            "--competing-risks",
+            help="Survival: the event column holds causes 1, 2, ..., 0 for censored.",
         ),
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Model file to write.")] = None,
@@ -85,8 +86,8 @@ def fit(
     model: Annotated[
         ModelName,
         typer.Option(
-            help="A forest, gradient boosting, a weighted mean of both, or an isolation forest, which "
-            "finds unusual rows without a target."
+            help="A forest, gradient boosting, a weighted mean of both, or an isolation forest, "
+            "which finds unusual rows without a target."
         ),
     ] = ModelName.forest,
     quality: Annotated[

@@ -113,30 +113,37 @@ Positive = Annotated[
 ]
 Entry = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Survival: the column of entry times, for rows that enter late."),
+    typer.Option(
+        metavar="COLUMN", help="Survival: the column of entry times, for rows that enter late."
+    ),
 ]
 Task = Annotated[
     TaskName,
-    typer.Option(help="auto: classification if the target holds words or up to ten distinct whole numbers."),
+    typer.Option(
+        help="auto: classification if the target holds words or up to ten distinct whole numbers."
+    ),
 ]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
 ]
 Nominal = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column whose numbers are labels, such as codes; may be repeated."),
+    typer.Option(
+        metavar="COLUMN", help="A column whose numbers are labels, such as codes; may be repeated."
+    ),
 ]
 KeepId = Annotated[
     bool,
-    typer.Option("--keep-id", help="Keep columns that identify rows: row numbers, keys, free text."),
+    typer.Option(
+        "--keep-id", help="Keep columns that identify rows: row numbers, keys, free text."
+    ),
 ]
 RowId = Annotated[
     list[str] | None,
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="A column that identifies rows, to be written beside predictions; may be "
-        "repeated.",
+        help="A column that identifies rows, to be written beside predictions; may be repeated.",
     ),
 ]
 Header = Annotated[
@@ -298,7 +305,10 @@ MaxDepth = Annotated[
 MinLeaf = Annotated[
     int | None,
     typer.Option(
-        "--min-samples-leaf", min=1, help="Smallest number of rows in a leaf.", rich_help_panel=PANEL
+        "--min-samples-leaf",
+        min=1,
+        help="Smallest number of rows in a leaf.",
+        rich_help_panel=PANEL,
     ),
 ]
 Criterion = Annotated[

@@ -664,8 +664,7 @@ class Survival(TableTask):
         """Columns of the target and number of events, by their cause, and of late entries."""
         target = rows.y
         words = (
-            f"time in {rows.target!r}, event in {self.event!r}: "
-            f"{int(target.event.sum()):,} events"
+            f"time in {rows.target!r}, event in {self.event!r}: {int(target.event.sum()):,} events"
         )
         if target.cause is not None:
             words += f" ({count_causes(target)})"
