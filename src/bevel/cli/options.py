@@ -94,7 +94,9 @@ Data = Annotated[
 ]
 ModelData = Annotated[
     Path,
-    typer.Argument(help="CSV, TSV or Parquet with the columns of fit; - for standard input."),
+    typer.Argument(
+        help="A file with the columns of the fit, of any kind that fit reads; - for standard input."
+    ),
 ]
 TargetColumn = Annotated[str, typer.Option(help="Name of the column to predict.")]
 OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to predict.")]
