@@ -58,7 +58,7 @@ class SlimForestError(ValueError, AttributeError):
 
 
 class ModelFileError(ValueError):
-    """A model file is damaged, was cut short, or is none."""
+    """A file is damaged, truncated, or not a model file at all."""
 
 
 def shorten(value: object, limit: int = 60) -> str:

@@ -54,9 +54,7 @@ def demo(
     quick: Annotated[bool, typer.Option("--quick", help="Fewer problems and splits.")] = False,
     out: Annotated[
         Path,
-        typer.Option(
-            "--out", "-o", file_okay=False, help="Folder for the pages and what they show."
-        ),
+        typer.Option("--out", "-o", file_okay=False, help="Folder for the pages and the picture."),
     ] = Path("bevel_demo"),
     as_json: options.Json = False,
     force: options.Force = False,

@@ -30,7 +30,9 @@ def export(
     to: Annotated[Format, typer.Option(help="What to write.")],
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", dir_okay=False, help="Where to; by default beside the model."),
+        typer.Option(
+            "--out", "-o", dir_okay=False, help="File to write; by default beside the model."
+        ),
     ] = None,
     name: Annotated[
         str | None,

@@ -72,7 +72,8 @@ def fit(
     competing_risks: Annotated[
         bool,
         typer.Option(
-            "--competing-risks", help="Survival: events are numbers of causes, 0 for none."
+            "--competing-risks",
+            help="Survival: the event column holds causes 1, 2, ..., 0 for censored.",
         ),
     ] = False,
     out: Annotated[Path | None, typer.Option("--out", "-o", help="Model file to write.")] = None,
@@ -85,8 +86,8 @@ def fit(
     model: Annotated[
         ModelName,
         typer.Option(
-            help="Averaged trees, gradient boosting, both with weights, or unusual rows without a "
-            "target."
+            help="A forest, gradient boosting, a weighted mean of both, or an isolation forest, "
+            "which finds unusual rows without a target."
         ),
     ] = ModelName.forest,
     quality: Annotated[
@@ -94,7 +95,7 @@ def fit(
         typer.Option(
             min=1,
             max=5,
-            help="How much work a combined model does, by default 3.",
+            help="How much work a combined model does; by default 3.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,
@@ -155,8 +156,8 @@ def fit(
 ) -> None:
     """Fit a forest to a file of rows.
 
-    The delimiter, missing values, numbers such as 1,234.50 and dates are found out, with notes
-    where that is no matter of course. Columns that name rows are left out. Several targets,
+    The delimiter, missing values, dates and numbers such as 1,234.50 are detected; notes say what
+    was assumed where it is not obvious. Columns that identify rows are left out. Several targets,
     separated by commas, are predicted by one forest.
     """
     given = dict(locals())

@@ -88,70 +88,85 @@ class DecimalSign(StrEnum):
 Data = Annotated[
     Path,
     typer.Argument(
-        help="CSV, TSV (both may be gzipped), Parquet, Arrow, ORC, JSON lines or Excel; - for "
+        help="CSV or TSV (may be compressed), Parquet, Arrow, ORC, JSON lines or Excel; - for "
         "standard input."
     ),
 ]
 ModelData = Annotated[
     Path,
-    typer.Argument(help="CSV, TSV or Parquet with the columns of fit; - for standard input."),
+    typer.Argument(
+        help="A file with the columns of the fit, of any kind that fit reads; - for standard input."
+    ),
 ]
 TargetColumn = Annotated[str, typer.Option(help="Name of the column to predict.")]
 OptionalTarget = Annotated[str | None, typer.Option(help="Name of the column to predict.")]
-Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survival: column of the times.")]
+Time = Annotated[str | None, typer.Option(metavar="COLUMN", help="Survival: the column of times.")]
 Event = Annotated[
-    str | None, typer.Option(metavar="COLUMN", help="Survival: column of seen events, 1 or 0.")
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Survival: the column that says whether the event was observed (1) or the row is "
+        "censored (0).",
+    ),
 ]
 Positive = Annotated[
     str | None,
-    typer.Option(metavar="CLASS", help="The class that short rules of the page are of."),
+    typer.Option(metavar="CLASS", help="The class that the short rules on the page describe."),
 ]
 Entry = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Survival: column of late entries, before the times."),
+    typer.Option(
+        metavar="COLUMN", help="Survival: the column of entry times, for rows that enter late."
+    ),
 ]
 Task = Annotated[
     TaskName,
-    typer.Option(help="auto: classification for words and up to ten distinct whole numbers."),
+    typer.Option(
+        help="auto: classification if the target holds words or up to ten distinct whole numbers."
+    ),
 ]
 Drop = Annotated[
     list[str] | None, typer.Option(metavar="COLUMN", help="Leave a column out; may be repeated.")
 ]
 Nominal = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="A column whose numbers are names; may be repeated."),
+    typer.Option(
+        metavar="COLUMN", help="A column whose numbers are labels, such as codes; may be repeated."
+    ),
 ]
 KeepId = Annotated[
     bool,
-    typer.Option("--keep-id", help="Keep columns that name rows: row numbers, keys, free text."),
+    typer.Option(
+        "--keep-id", help="Keep columns that identify rows: row numbers, keys, free text."
+    ),
 ]
 RowId = Annotated[
     list[str] | None,
     typer.Option(
         "--id",
         metavar="COLUMN",
-        help="A column that names rows, to be written beside predictions; may be repeated.",
+        help="A column that identifies rows, to be written beside predictions; may be repeated.",
     ),
 ]
 Header = Annotated[
     bool | None,
     typer.Option(
         "--header/--no-header",
-        help="Whether the first line holds names. The default is to look.",
+        help="Whether the first line holds column names; by default, this is detected.",
         rich_help_panel="Reading the file",
     ),
 ]
 Delimiter = Annotated[
     str | None,
     typer.Option(
-        help="What cuts cells: a character, tab or space. The default is to look.",
+        help="What separates the cells: a character, tab or space; by default, this is detected.",
         rich_help_panel="Reading the file",
     ),
 ]
 Decimal = Annotated[
     DecimalSign | None,
     typer.Option(
-        help="Decimal sign of numbers. The default is to look.",
+        help="Decimal separator of numbers; by default, this is detected.",
         rich_help_panel="Reading the file",
     ),
 ]
@@ -159,7 +174,7 @@ Missing = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CELL",
-        help="A cell that means missing, beside NA, N/A, NaN, null, ? and the like; may be "
+        help="A cell that counts as missing, besides NA, N/A, NaN, null, ? and the like; may be "
         "repeated.",
         rich_help_panel="Reading the file",
     ),
@@ -167,7 +182,7 @@ Missing = Annotated[
 Encoding = Annotated[
     str | None,
     typer.Option(
-        help="Of the text, such as cp1252. The default is UTF-8, or else Windows-1252.",
+        help="Encoding of the text, such as cp1252; by default UTF-8, or else Windows-1252.",
         rich_help_panel="Reading the file",
     ),
 ]
@@ -292,20 +307,23 @@ MaxDepth = Annotated[
 MinLeaf = Annotated[
     int | None,
     typer.Option(
-        "--min-samples-leaf", min=1, help="Rows that a leaf has at least.", rich_help_panel=PANEL
+        "--min-samples-leaf",
+        min=1,
+        help="Smallest number of rows in a leaf.",
+        rich_help_panel=PANEL,
     ),
 ]
 Criterion = Annotated[
     CriterionName | None,
     typer.Option(
-        help="What a split improves; the default goes by the task.", rich_help_panel=PANEL
+        help="What a split improves; the default depends on the task.", rich_help_panel=PANEL
     ),
 ]
 ClassWeight = Annotated[
     list[str] | None,
     typer.Option(
         metavar="CLASS=WEIGHT",
-        help="balanced, or the weight of a class, 1 for those not named; may be repeated.",
+        help="balanced, or the weight of a class (1 for classes not named); may be repeated.",
         rich_help_panel=PANEL,
     ),
 ]

@@ -33,7 +33,7 @@ def predict(
     data: ModelData,
     out: Annotated[
         Path | None,
-        typer.Option("--out", "-o", help="CSV to write; the default is standard output, as is -."),
+        typer.Option("--out", "-o", help="CSV to write; by default, and for -, standard output."),
     ] = None,
     proba: Annotated[bool, typer.Option("--proba", help="Add class probabilities.")] = False,
     interval: Annotated[

@@ -64,17 +64,22 @@ def tune(
     ] = None,
     task: Task = TaskName.auto,
     budget: Annotated[
-        int | None, typer.Option(min=1, help="Most trees to grow; the default is 6000.")
+        int | None, typer.Option(min=1, help="Largest number of trees to grow; by default 6000.")
     ] = None,
     seconds: Annotated[float | None, typer.Option(help="Time limit of the search.")] = None,
     store: Annotated[
-        Path | None, typer.Option(help="File of results; a stopped search goes on from it.")
+        Path | None,
+        typer.Option(help="File of results, from which a search that was stopped resumes."),
     ] = None,
     grid: Annotated[
-        Grid, typer.Option(help="Candidates: of general use, or the SPORF paper's over d and λ.")
+        Grid,
+        typer.Option(
+            help="Candidates: those for general use, or the SPORF paper's grid of d and λ."
+        ),
     ] = Grid.auto,
     all_powers: Annotated[
-        bool, typer.Option("--all-powers", help="With --grid sporf: d = p² however many it is.")
+        bool,
+        typer.Option("--all-powers", help="With --grid sporf: try d = p², however large it is."),
     ] = False,
     first_trees: Annotated[
         int, typer.Option(min=10, help="Trees of each candidate in the first round.")

@@ -397,10 +397,10 @@ class Encoding:
             return "left out: free text"
         n_levels = f"{len(levels.labels):,} level{'' if len(levels.labels) == 1 else 's'}"
         if feature not in self.means:
-            return f"{n_levels}, in sets" + (" and in directions" if combined else "")
+            return f"{n_levels}, in subsets" + (" and directions" if combined else "")
         if feature in self.unused:
             return f"left out: its {n_levels} say nothing beyond chance"
-        return f"{self.means[feature].meaning} of {n_levels}"
+        return f"{self.means[feature].meaning} in each of {n_levels}"
 
     def kind(self, feature: int) -> Kind:
         """What the numbers of a column stand for."""

@@ -152,7 +152,7 @@ def idle_row_numbers(table: Table, levels: npt.NDArray[np.int32], target: LevelT
     _warn(
         table,
         sorted(set(found) - _index(table)),
-        "numbers the rows, in an order that says nothing about the target. It is left aside: no "
+        "numbers the rows, in an order that says nothing about the target. It is left out: no "
         "split uses it.",
     )
     return found

@@ -338,6 +338,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
 
     columns_ = TreeEstimator.columns_
     text_columns_ = TreeEstimator.text_columns_
+    _names_of_columns = TreeEstimator._names_of_columns
 
     @property
     def quality_(self) -> int:
@@ -480,6 +481,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
     ----------
     {classes}
     {columns}
+    {reading}
     members_ : MemberRecord
         The forest and boosting: number of trees, loss on rows that neither has seen, and weight.
     estimators_ : list
@@ -600,6 +602,7 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
     Attributes
     ----------
     {columns}
+    {reading}
     members_ : MemberRecord
         The forest and boosting: number of trees, loss on rows that neither has seen, and weight.
     estimators_ : list

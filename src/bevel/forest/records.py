@@ -128,8 +128,8 @@ class ColumnRecord:
     names : tuple of str
         Printable names of the columns.
     read_as : tuple of str
-        What each is to the trees, such as "number", "mean target of 812 levels" or "left out: free
-        text".
+        What each is to the trees, such as "number", "mean target in each of 812 levels" or
+        "left out: free text".
     """
 
     names: tuple[str, ...]

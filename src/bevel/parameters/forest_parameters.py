@@ -217,6 +217,13 @@ _BAGS = [
     ),
 ]
 
+# Isolation and survival forests use nominal columns by subsets only.
+_NOMINAL = (
+    'Nominal columns, split by subsets of their levels. "from_dtype" takes text, categorical and '
+    "mixed object columns of data frames; otherwise a list of indices or names or a boolean mask, "
+    "or None. A level not seen in training follows the heavier child."
+)
+
 _DATA = [
     Parameter(
         "scale",
@@ -233,9 +240,9 @@ _DATA = [
         "categorical_features",
         "from_dtype",
         [InstanceOf('"from_dtype", None, indices, names or a mask')],
-        'Nominal columns, split by subsets of their levels. "from_dtype" takes text, categorical '
-        "and mixed object columns of data frames; otherwise a list of indices or names or a "
-        "boolean mask, or None. A level not seen in training follows the heavier child.",
+        f"{_NOMINAL} By default, levels of columns of at most 20 are also terms of directions, and "
+        "a column of more than 100 levels is read as one number, the mean of the target in each "
+        "level; see `columns_`.",
     ),
 ]
 
@@ -323,7 +330,8 @@ _CALIBRATION = [
         "auto",
         [NoneOption(), StrOptions(("auto", "power"))],
         'How the mean shares of the trees become probabilities. "power" raises them to a power '
-        "that is chosen on out-of-bag rows, and divides them by their sum; predicted classes stay "
+        "that is chosen on out-of-bag rows, divides them by their sum, and spreads a quarter of "
+        "one tree's vote over the classes, so that none is zero; predicted classes stay "
         'the same. None leaves them as they are. "auto" is "power" with projection="auto" and '
         "soft votes where bags leave rows out, and None otherwise. See `calibration_power_`.",
     )
@@ -542,7 +550,7 @@ ISOLATION_PARAMETERS = _by_name(
         '"relative_rank". "auto" scales only when features that may be in different units are '
         'combined, by "standard", which leaves outliers where they are.',
     ),
-    REGRESSOR_PARAMETERS["categorical_features"],
+    replace(REGRESSOR_PARAMETERS["categorical_features"], meaning=_NOMINAL),
     *(
         REGRESSOR_PARAMETERS[name]
         for name in ("n_jobs", "random_state", "warm_start", "verbose", "callback")
@@ -577,6 +585,7 @@ _OWN = {
         meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
     ),
     "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=10),
+    "categorical_features": replace(REGRESSOR_PARAMETERS["categorical_features"], meaning=_NOMINAL),
     "competing_risks": Parameter(
         "competing_risks",
         False,

@@ -235,6 +235,13 @@ def check_each(values: Mapping[str, Any], parameters: Mapping[str, Parameter]) -
 #
 # Docstrings are rendered from these, where they say {classes}, {columns} and so on.
 
+_READING = """\
+columns_ : ColumnRecord
+    How each column is read: as a number, by its levels, as means of the target, or not at all.
+text_columns_ : tuple of str or int
+    Columns of free text, which are left out: their names, or positions if X had none.
+"""
+
 ATTRIBUTES: Mapping[str, str] = {
     "classes": """\
 classes_ : ndarray of shape (n_classes_,)
@@ -248,18 +255,15 @@ n_features_in_ : int
 feature_names_in_ : ndarray of shape (n_features_in_,)
     Column names seen in fit, if X had names that are all strings.
 """,
-    "trees": """\
+    "reading": _READING,
+    "trees": f"""\
 feature_importances_ : ndarray of shape (n_features_in_,)
     Gain importance of each feature, summing to one.
 forest_ : FlatForest
     The trees.
 fitted_forest_ : FittedForest
     The trees with all that files, exports and analysis need beside them.
-columns_ : ColumnRecord
-    How each column is read: as a number, by its levels, as means of the target, or not at all.
-text_columns_ : tuple of str or int
-    Columns of free text, which are left out: their names, or positions if X had none.
-predictor_ : RowPredictor
+{_READING}predictor_ : RowPredictor
     The forest for servers: no checks, any thread.
 """,
     "outputs": """\

@@ -403,7 +403,7 @@ def read_table(
 ) -> Columns:
     """Read a table from a file, as the commands and `bevel.scan` do.
 
-    Format, delimiter, header and the types of the columns are found out. Numbers may have decimal
+    Format, delimiter, header and the types of the columns are detected. Numbers may have decimal
     commas, thousands separators, currency and percent signs; dates are numbers of days since
     1970-01-01.
 
@@ -417,7 +417,7 @@ def read_table(
     like : estimator, default=None
         A fitted estimator: the columns of its fit are read, each with the type that it had there.
     **options
-        What would be found out otherwise: `header`, `delimiter`, `decimal`, `missing`, `encoding`
+        What is otherwise detected: `header`, `delimiter`, `decimal`, `missing`, `encoding`
         and `types`, as in `bevel.workflow.TableOptions`.
 
     Returns

@@ -314,7 +314,7 @@ def explain(
     rows : sequence of int
         Numbers of rows to explain in addition to the chosen ones; 1 is the first below the header.
     positive : label of a class, default=None
-        The class that short rules are of, as in `bevel.analysis.rule_set`.
+        The class that the short rules describe, as in `bevel.analysis.rule_set`.
     random_state : int, default=0
     n_jobs : int, default=None
         Number of threads, as in `predict`.

@@ -535,7 +535,7 @@ class _Evaluation:
     shown : ndarray of shape (n_used, n_outputs)
         Results of `predict_proba` or `predict`.
     positive : object
-        The class that short rules are of; None for all.
+        The class that the short rules describe; None for all.
     """
 
     analysed: AnalysedForest
@@ -873,7 +873,7 @@ def explain(
     target_name : str, default=""
         Name of the target, for texts.
     positive : object, default=None
-        The class that short rules are of; None for all.
+        The class that the short rules describe; None for all.
     seed : int, default=0
         Seed of all random choices.
     on_step : callable

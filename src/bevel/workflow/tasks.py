@@ -663,7 +663,9 @@ class Survival(TableTask):
     def describe(self, rows: LabelledRows) -> str:
         """Columns of the target and number of events, by their cause, and of late entries."""
         target = rows.y
-        words = f"time {rows.target}, event {self.event}: {int(target.event.sum()):,} events"
+        words = (
+            f"time in {rows.target!r}, event in {self.event!r}: {int(target.event.sum()):,} events"
+        )
         if target.cause is not None:
             words += f" ({count_causes(target)})"
         if target.entry is not None:

@@ -43,10 +43,10 @@ def mixed_columns(n=120, seed=0):
 
 @pytest.fixture(scope="module")
 def case(tmp_path_factory):
-    """A model, and files of its training rows and of new ones."""
+    """A model that predicts mean shares, and files of its training rows and of new ones."""
     folder = tmp_path_factory.mktemp("explain")
     X, y = mixed_columns()
-    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
+    model = bevel.ObliqueForestClassifier(20, calibration=None, random_state=0, n_jobs=1).fit(X, y)
     model.save(folder / "model.bevel")
     for name, (rows, label) in {"train": (X, y), "new": mixed_columns(50, seed=1)}.items():
         cells = [["" if v != v else v for v in column] for column in rows.values]
@@ -283,7 +283,7 @@ def test_forest_without_a_split_and_a_constant_target():
 
 def test_many_rows_are_sampled_and_said_to_be(monkeypatch):
     X, y = mixed_columns()
-    model = bevel.ObliqueForestClassifier(20, random_state=0, n_jobs=1).fit(X, y)
+    model = bevel.ObliqueForestClassifier(20, calibration=None, random_state=0, n_jobs=1).fit(X, y)
     monkeypatch.setattr(explaining, "MAX_ROWS", 25)
     monkeypatch.setattr(explaining, "MAX_VISITS", 0)
     found = explain(model, X, y, requested=[111, 112])

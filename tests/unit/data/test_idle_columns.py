@@ -43,7 +43,7 @@ def fit(kind, settings, X, y):
 def test_row_numbers_are_left_aside_with_a_warning(kind, settings):
     X, y = table()
     X = X.assign(id=np.arange(N) + 1000)
-    with pytest.warns(RowNumberWarning, match="'id' numbers the rows.*left aside"):
+    with pytest.warns(RowNumberWarning, match="'id' numbers the rows.*left out"):
         model = kind(random_state=0, n_jobs=1, **settings).fit(X, y)
     assert model.feature_importances_[3] == 0.0
     assert (
@@ -117,7 +117,7 @@ def test_columns_are_printed_one_below_the_other():
     X = X.assign(kind=pd.Categorical(np.where(X["c"] > 0, "up", "down")), yes=X["a"] > 0)
     model = fit(ObliqueForestClassifier, {"n_estimators": 10}, X, y)
     assert str(model.columns_).splitlines()[0].split() == ["column", "read", "as"]
-    assert str(model.columns_).splitlines()[4].startswith("kind    2 levels, in sets")
+    assert str(model.columns_).splitlines()[4].startswith("kind    2 levels, in subsets")
     assert str(model.columns_).splitlines()[5] == "yes     yes or no"
     assert "yes or no</td>" in model.columns_._repr_html_()
     assert list(model.columns_.to_pandas().index) == list(X.columns)

@@ -221,7 +221,7 @@ class RegularizedRotationClassifier(RegularizedRotation, ObliqueForestClassifier
     {weighted_rotations}
     classes_, n_classes_, n_features_in_, feature_names_in_, feature_importances_
         Attributes as in `ObliqueForestClassifier`.
-    forest_, fitted_forest_, predictor_, oob_score_, oob_decision_function_
+    forest_, fitted_forest_, predictor_, columns_, text_columns_, oob_score_, oob_decision_function_
         Attributes as in `ObliqueForestClassifier`.
     calibration_power_ : float
         1: probabilities of these ensembles are not calibrated.
@@ -328,7 +328,7 @@ class RegularizedRotationRegressor(RegularizedRotation, ObliqueForestRegressor):
     Attributes
     ----------
     {weighted_rotations}
-    n_features_in_, feature_names_in_, feature_importances_
+    n_features_in_, feature_names_in_, feature_importances_, columns_, text_columns_
         Attributes as in `ObliqueForestRegressor`.
     forest_, fitted_forest_, predictor_, oob_score_, oob_prediction_
         Attributes as in `ObliqueForestRegressor`.
