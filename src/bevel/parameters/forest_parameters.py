@@ -332,8 +332,8 @@ _CALIBRATION = [
         "auto",
         [NoneOption(), StrOptions(("auto", "power"))],
         'How the mean shares of the trees become probabilities. "power" raises them to a power '
-        "that is chosen on out-of-bag rows, divides them by their sum, and spreads a quarter of "
-        "one tree's vote over the classes, so that none is zero; predicted classes stay "
+        "that is chosen on out-of-bag rows and divides them by their sum, and no class gets less "
+        "than an equal part of a quarter of one tree's vote; predicted classes stay "
         'the same. None leaves them as they are. "auto" is "power" with projection="auto" and '
         "soft votes where bags leave rows out, and None otherwise. See `calibration_power_`.",
     )
