@@ -179,8 +179,8 @@ class RowPredictor:
     >>> X, y = load_iris(return_X_y=True)
     >>> predictor = ObliqueForestClassifier(50, random_state=0).fit(X, y).predictor_
     >>> out = np.empty((1, 3))
-    >>> predictor.predict_proba(X[:1], out)
-    array([[0.99666667, 0.00166667, 0.00166667]])
+    >>> predictor.predict_proba(X[:1], out).round(2)
+    array([[1., 0., 0.]])
     """
 
     __slots__ = ("_hard", "_least", "_n_classes", "_n_features", "_packed", "_power", "_reading")

@@ -217,6 +217,12 @@ _BAGS = [
     ),
 ]
 
+_SCALE = (
+    "How features are made comparable before they are combined; learned on the training rows "
+    'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
+    '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
+    '"auto" scales only when features that may be in different units are combined, by '
+)
 # Isolation and survival forests use nominal columns by subsets only.
 _NOMINAL = (
     'Nominal columns, split by subsets of their levels. "from_dtype" takes text, categorical and '
@@ -229,12 +235,8 @@ _DATA = [
         "scale",
         "auto",
         [NoneOption(), StrOptions(("auto", *SCALES))],
-        "How features are made comparable before they are combined; learned on the training rows "
-        'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
-        '"standard", "quantile" (5 to 95 %, outliers dampened), "rank" and "relative_rank". '
-        '"auto" scales only when features that may be in different units are combined, by '
-        '"quantile", or by "minmax" with projection="auto" (the evidence is in the documentation, '
-        "How it works).",
+        f'{_SCALE}"quantile", or by "minmax" with projection="auto" (the evidence is in the '
+        "documentation, How it works).",
     ),
     Parameter(
         "categorical_features",
@@ -330,8 +332,8 @@ _CALIBRATION = [
         "auto",
         [NoneOption(), StrOptions(("auto", "power"))],
         'How the mean shares of the trees become probabilities. "power" raises them to a power '
-        "that is chosen on out-of-bag rows, divides them by their sum, and spreads a quarter of "
-        "one tree's vote over the classes, so that none is zero; predicted classes stay "
+        "that is chosen on out-of-bag rows and divides them by their sum, and no class gets less "
+        "than an equal part of a quarter of one tree's vote; predicted classes stay "
         'the same. None leaves them as they are. "auto" is "power" with projection="auto" and '
         "soft votes where bags leave rows out, and None otherwise. See `calibration_power_`.",
     )
@@ -544,11 +546,7 @@ ISOLATION_PARAMETERS = _by_name(
     ),
     replace(
         REGRESSOR_PARAMETERS["scale"],
-        meaning="How features are made comparable before they are combined; learned on the "
-        'training rows and applied inside predict. "minmax" and "minmax_clip" (cut to the training '
-        'range), "standard", "quantile" (5 to 95 %, outliers dampened), "rank" and '
-        '"relative_rank". "auto" scales only when features that may be in different units are '
-        'combined, by "standard", which leaves outliers where they are.',
+        meaning=f'{_SCALE}"standard", which leaves outliers where they are.',
     ),
     replace(REGRESSOR_PARAMETERS["categorical_features"], meaning=_NOMINAL),
     *(
@@ -585,6 +583,7 @@ _OWN = {
         meaning="Distinct rows a node needs to be split; a float is a share of the training rows.",
     ),
     "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=10),
+    "scale": replace(REGRESSOR_PARAMETERS["scale"], meaning=f'{_SCALE}"quantile".'),
     "categorical_features": replace(REGRESSOR_PARAMETERS["categorical_features"], meaning=_NOMINAL),
     "competing_risks": Parameter(
         "competing_risks",

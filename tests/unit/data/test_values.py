@@ -229,7 +229,7 @@ def test_effects_have_dates_and_yes_and_no_on_their_grids_and_axes():
             effect = of(forest, X, feature)
             assert effect.grid[0].tolist() == ["no", "yes"]
             assert effect.quantiles == (None,)
-            ticks = plots.effect(effect).get_xticklabels()
+            ticks = plots.effect(effect).get_yticklabels()
             assert [each.get_text() for each in ticks] == ["no", "yes"]
     pair = analysis.partial_dependence(forest, X, ["seen", "smoker"], grid_resolution=5)
     ax = plots.effect(pair)
