@@ -21,7 +21,7 @@ from bevel import (
 )
 from bevel.data import dataset, encoding, sparse_columns
 from bevel.forest import row_blocks
-from bevel.training import forest_fit
+from bevel.training import forest_fit, trainer
 from bevel.training.automatic import plan_families
 
 

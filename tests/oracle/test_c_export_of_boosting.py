@@ -81,6 +81,7 @@ def test_exponential_is_one() -> None:
     np.testing.assert_allclose(_core.exponentials(x), expected, rtol=4e-16)
 
 
+@pytest.mark.filterwarnings("ignore::bevel.errors.LeakWarning")
 @pytest.mark.parametrize("options", [("-O0", *STRICT), ("-O3", "-ffp-contract=fast", "-w")])
 def test_c_weighs_a_forest_and_boosting_as_python_does(
     tmp_path: Path, options: tuple[str, ...]

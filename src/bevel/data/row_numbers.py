@@ -34,6 +34,7 @@ SAMPLE = 32  # rows that rule out nearly all other columns
 SPARSEST = 5 / 3  # largest ratio of numbers to rows, as left by a random split of 1, 2, ...
 TILE = 2**16  # columns read together
 FEW_ROWS = 20  # with fewer rows, distinct labels may be chance
+FEW_NUMBERS = 200  # with fewer rows, distinct whole numbers such as ages may be chance
 RUNS = 10  # of rows in the order of a column, whose targets are compared
 SIGNIFICANT = 1e-3  # p-value of a difference between runs
 
@@ -140,14 +141,13 @@ def idle_row_numbers(table: Table, levels: npt.NDArray[np.int32], target: LevelT
     is_number = levels == 0
     is_number[table.dates()] = False  # days number the rows of a time series, and may still matter
     numeric = np.flatnonzero(is_number)
-    if table.n_features < 2 or table.n_rows <= FEW_ROWS or not len(numeric):
+    if table.n_features < 2 or table.n_rows <= FEW_NUMBERS or not len(numeric):
         return []
-    outputs = target.columns()
     found = []
     for feature in numeric[_may_count(table, numeric, from_zero=False)].tolist():
         values = _column(table, feature)
         is_count = _are_counts(_from_zero(values[:, None]), len(values))[0]
-        if is_count and not _varies_along(values, outputs):
+        if is_count and not _varies_along(values, target.columns()):
             found.append(feature)
     _warn(
         table,

@@ -301,6 +301,13 @@ def encode_rows(estimator: Any, X: Any, training: bool = False) -> npt.NDArray[n
     """Encode rows for prediction, or as the training rows of the fit, given again, were."""
     check_is_fitted(estimator)
     table = estimator._read(X, "no_validation", reset=False)
+    return _encoded(estimator, X, table, training)
+
+
+def _encoded(
+    estimator: Any, X: Any, table: Table, training: bool = False
+) -> npt.NDArray[np.float32]:
+    """Encode a table that was read, and remember the layout of its frame."""
     encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
     rows = encode(table, encoding, n_threads=n_threads, training=training)
     encoding.remember(X, getattr(estimator, "feature_names_in_", None))
@@ -313,10 +320,10 @@ def encoded_blocks(estimator: Any, X: Any) -> Iterator[npt.NDArray[np.float32]]:
     """
     check_is_fitted(estimator)
     table = estimator._read(X, "no_validation", reset=False)
-    encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
     if not isinstance(table, SparseTable):
-        yield encode(table, encoding, n_threads=n_threads)
+        yield _encoded(estimator, X, table)
         return
+    encoding, n_threads = estimator._fitted.encoding, count_threads(estimator.n_jobs)
     for rows in row_blocks(table.n_rows, table.n_features):
         yield encode(table, encoding, n_threads=n_threads, rows=rows)
 

@@ -43,13 +43,15 @@ def least_probability(n_trees: int, n_classes: int) -> float:
 
 def raise_to_least(shares: Floats, least: float) -> Floats:
     """Raise lower probabilities to the least one, in place, and divide their rows by their sums."""
-    low = (shares < least).any(axis=1) if least else np.zeros(0, bool)
-    if low.any():
-        raised = np.maximum(shares[low], least)
-        total = raised[:, 0].copy()
-        for column in raised.T[1:]:  # in the order of the classes, as in C
-            total += column
-        shares[low] = raised / total[:, None]
+    for rows in row_blocks(*shares.shape) if least else ():
+        some = shares[rows]
+        low = (some < least).any(axis=1)
+        if low.any():
+            raised = np.maximum(some[low], least)
+            total = raised[:, 0].copy()
+            for column in raised.T[1:]:  # in the order of the classes, as in C
+                total += column
+            some[low] = raised / total[:, None]
     return shares
 
 

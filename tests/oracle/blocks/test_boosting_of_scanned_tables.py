@@ -66,6 +66,8 @@ def test_model_is_that_of_rows_in_memory_for_1_3_and_17_blocks(
 ):
     settings = {"max_iter": 6, "early_stopping": False, "random_state": 5, **parameters}
     weights = frame["weight"].to_numpy() if weighted else None
+    if "projection" not in parameters:  # in memory directions combine levels by default
+        frame = frame.assign(city=(frame["city"] == "Oslo").astype(float))
     local = kind(**settings).fit(frame[COLUMNS], frame[target].to_numpy(), weights)
     expected = saved(local, tmp_path)
     tables = (([], 500, None), ([7, 400], 167, tmp_path / "b"), (range(30, 500, 30), 30, None))
@@ -76,6 +78,16 @@ def test_model_is_that_of_rows_in_memory_for_1_3_and_17_blocks(
         model.n_jobs = None
         assert saved(model, tmp_path) == expected
     assert list((tmp_path / "b").iterdir()) == []
+
+
+def test_model_of_nominal_columns_is_the_same_for_any_blocks(frame, tmp_path):
+    settings = {"max_iter": 6, "early_stopping": False, "random_state": 5}
+    files = []
+    for cuts, block_rows in (([], 500), ([7, 400], 167), (range(30, 500, 30), 30)):
+        batches = list(batches_of(frame, "two", False, cuts))
+        model = ObliqueBoostingClassifier(**settings).fit(scan(batches, block_rows=block_rows))
+        files.append(saved(model, tmp_path))
+    assert files[0] == files[1] == files[2]
 
 
 def test_early_stopping_is_the_same_for_any_blocks_and_stops(frame, tmp_path):

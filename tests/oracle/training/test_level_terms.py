@@ -110,8 +110,7 @@ def test_predictions_of_a_forest_are_means_of_leaves(fitted: Any, n_classes: int
     if n_classes == 0:
         np.testing.assert_allclose(model.predict(rows), means[:, 0], rtol=1e-12)
         return
-    power = means**model.fitted_forest_.aggregation.power
-    shares = power / power.sum(axis=1, keepdims=True)
+    shares = model.fitted_forest_.aggregation.calibrate(means)
     np.testing.assert_allclose(model.predict_proba(rows), shares, rtol=1e-9, atol=1e-12)
 
 
@@ -170,8 +169,7 @@ def test_out_of_bag_predictions_are_means_of_the_trees_that_have_not_seen_a_row(
     if n_classes == 0:
         np.testing.assert_allclose(model.oob_prediction_, means[:, 0], rtol=1e-9)
         return
-    power = means**model.fitted_forest_.aggregation.power
-    shares = power / power.sum(axis=1, keepdims=True)
+    shares = model.fitted_forest_.aggregation.calibrate(means)
     np.testing.assert_allclose(model.oob_decision_function_, shares, rtol=1e-9, atol=1e-12)
 
 

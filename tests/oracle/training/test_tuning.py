@@ -123,13 +123,15 @@ def test_automatic_families_grow_on_as_with_warm_start():
     y = TARGETS["classes"]
     others = [{"min_samples_leaf": 3}, {"projection": "axis"}, {"projection": "lda"}]
     found = bevel.tune(
-        ObliqueForestClassifier(random_state=0),
+        ObliqueForestClassifier(calibration=None, random_state=0),
         *(X, y),
         candidates=others,
         first_trees=40,
         refit=False,
     )
-    forest = ObliqueForestClassifier(40, random_state=0, warm_start=True, oob_score=True)
+    forest = ObliqueForestClassifier(
+        40, calibration=None, random_state=0, warm_start=True, oob_score=True
+    )
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         forest.fit(X, y)

@@ -47,7 +47,8 @@ def test_variance_is_the_formula_in_regression():
 
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_variance_is_the_formula_for_each_class(voting):
-    forest = ObliqueForestClassifier(voting=voting, max_depth=3, max_samples=0.5, **FEW)
+    settings = {"max_depth": 3, "max_samples": 0.5, "calibration": None, **FEW}
+    forest = ObliqueForestClassifier(voting=voting, **settings)
     forest.fit(X, LABELS)
     result = predict_standard_error(forest, NEW)
     np.testing.assert_allclose(result.prediction, forest.predict_proba(NEW), atol=1e-7)

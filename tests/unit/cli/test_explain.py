@@ -324,7 +324,8 @@ def test_chosen_rows_are_those_of_a_slow_search():
 def test_most_explanatory_tree_is_that_of_a_slow_search():
     X, y = mixed_columns(200)
     y = np.where(np.random.default_rng(2).random(200) < 0.2, "no", y)
-    model = bevel.ObliqueForestClassifier(12, random_state=0, n_jobs=1).fit(X, y)
+    model = bevel.ObliqueForestClassifier(12, calibration=None, random_state=0, n_jobs=1)
+    model.fit(X, y)
     found = explain(model, X, None)
     said, leaves = model.predict_proba(X), model.apply(X)
     told = []

@@ -32,8 +32,8 @@ def options_of_last_fit(monkeypatch):
 @pytest.mark.parametrize("voting", ["soft", "hard"])
 def test_decision_function_averages_the_trees_that_left_a_row_out(voting, options_of_last_fit):
     X, y = data()
-    forest = ObliqueForestClassifier(60, voting=voting, oob_score=True, random_state=0)
-    forest.fit(X, y > 0)
+    settings = {"voting": voting, "oob_score": True, "calibration": None}
+    forest = ObliqueForestClassifier(60, random_state=0, **settings).fit(X, y > 0)
     native = options_of_last_fit[0]
     multiplicity = np.array([_core.bag(native, len(X), tree) for tree in range(60)])
     leaves = forest.apply(X)
