@@ -95,6 +95,13 @@ def test_run_that_cannot_be_is_refused_in_one_line(tmp_path, words, message):
     assert len(done.stderr.strip().splitlines()) == 1
 
 
+def test_help_says_where_a_default_is_not_the_papers():
+    text = " ".join(bevel("run", "--help").stdout.replace("│", " ").split())
+    assert "500 for 5000 in blaser-1" in text
+    assert "2001 for 5000 in blaser-weights" in text
+    assert "100 for 500 in sporf-uci" in text
+
+
 def test_durations_have_two_units_at_most():
     assert [duration(each) for each in (4.4, 61, 3600 * 2 + 120)] == [
         "4 s",

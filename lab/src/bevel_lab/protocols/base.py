@@ -27,7 +27,7 @@ FOLDER = "needs --data"
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a run; None is the paper's own value.
+    """Settings of a run; None is the paper's own value, or the one of `Protocol.fewer`.
 
     Attributes
     ----------
@@ -125,7 +125,7 @@ class Protocol:
         out for systems without trees). ``n_jobs`` among them replaces the runner's.
     size : callable
         ``size(cell, plan)``: entries of the training table, about; decides whether cells or the
-        inside of a cell run in parallel, and weighs the remaining time.
+        inside of a cell run in parallel, and with the trees weighs the remaining time.
     measure : callable, default=None
         ``measure(estimator, problem, cell)``: metrics of the protocol's own from a fitted
         estimator.
@@ -140,6 +140,8 @@ class Protocol:
         What is tried instead of a system's own grid.
     tuning_trees : int, default=None
         Trees while tuning; None: as many as in the end.
+    fewer : mapping of str to (int, int)
+        Options of ``bevel lab run`` whose default is below the paper's number: both.
     one_at_a_time : bool
         For studies of time: never two cells at once.
     figures : tuple of str
@@ -162,6 +164,7 @@ class Protocol:
     tuned: bool = False
     grids: Mapping[str, Grid] = field(default_factory=dict)
     tuning_trees: int | None = None
+    fewer: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     one_at_a_time: bool = False
     figures: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()

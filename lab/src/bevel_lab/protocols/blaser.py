@@ -24,9 +24,11 @@ __all__ = ["PROTOCOLS", "categories_of", "to_unit"]
 BLASER = "Blaser, Random rotations in machine learning (thesis)"
 N_REPEATS, QUICK_REPEATS = 100, 2
 # The thesis has 5000 "in the hope of full convergence" in chapters 1 and 2, and 500 in chapter 3.
-N_TREES = 500
+N_TREES, THESIS_TREES = 500, 5000
 N_ROTATIONS = 100  # 2.5
-WEIGHTED_TREES = 2 * 10 * N_ROTATIONS + 1  # half of them in micro-forests of ten; the thesis: 5000
+WEIGHTED_TREES = 2 * 10 * N_ROTATIONS + 1  # half of them in micro-forests of ten
+FEWER = {"trees": (N_TREES, THESIS_TREES)}  # chapter 1
+FEWER_WEIGHTED = {"trees": (WEIGHTED_TREES, THESIS_TREES)}  # chapter 2
 SEVENTY, HALF = 0.7, 0.5  # shares for training: 1.6.3 and 2.5; 3.2.2
 SCALINGS: tuple[Setting, ...] = tuple(  # 1.6.2
     {"scaling": name} for name in ("minmax_clip", "quantile", "relative_rank")
@@ -131,6 +133,7 @@ FIRST = Protocol(
     parameters=first_parameters,
     size=size,
     source=SETS,
+    fewer=FEWER,
     figures=("mean-ranks", "within-one-deviation"),
     claims=(
         Claim(
@@ -219,6 +222,7 @@ WEIGHTS = Protocol(
     size=size,
     source=SETS,
     measure=sizes_of_trees,
+    fewer=FEWER_WEIGHTED,
     figures=("paper", "leaves"),
     claims=(
         Claim(
@@ -318,6 +322,7 @@ NOISE = Protocol(
     parameters=noise_parameters,
     size=size,
     source=SETS,
+    fewer=FEWER_WEIGHTED,
     figures=("error-against-noise",),
     claims=(
         Claim(
