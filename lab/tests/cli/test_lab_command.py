@@ -77,6 +77,8 @@ def test_run_of_which_nothing_came_has_exit_code_1(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["orthant", "--grid", "wide"], "--grid must be combined, or left out; got 'wide'"),
+        (["trunk", "--grid", "combined"], "--grid must be left out: trunk has no other"),
         (["no-such"], "The experiment must be one of"),
         (["trial", "--systems", "sporv"], "Did you mean sporf?"),
         (["trial", "--only", "iris"], "(easy, hard); got 'iris'"),

@@ -129,6 +129,10 @@ def run_experiment(
         bool | None,
         typer.Option("--tune/--no-tune", help="Choose settings from the papers' grids, or not."),
     ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="combined: F-RC combines two features or more, for the printed one."),
+    ] = None,
     recipe: Annotated[
         str | None, typer.Option(help="Preprocessing: sporf, blaser, menze or native.")
     ] = None,
@@ -177,6 +181,7 @@ def run_experiment(
         seed=seed,
         tune=tune,
         recipe=recipe,
+        grid=grid,
     )
     folder = out or Path("bevel_lab") / (experiment + ("-quick" if quick else ""))
     store = ResultStore(folder)

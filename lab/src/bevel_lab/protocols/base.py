@@ -46,6 +46,8 @@ class Plan:
     seed : int
     tune : bool, default=None
         Whether systems with a grid are tuned.
+    grid : str, default=None
+        Name of another grid of the experiment's.
     recipe : str, default=None
         Name of a preprocessing recipe.
     """
@@ -63,12 +65,10 @@ class Plan:
     seed: int = 0
     tune: bool | None = None
     recipe: str | None = None
+    grid: str | None = None
 
     def meaning(self) -> dict[str, Any]:
-        """What changes the result of a cell without being in its key.
-
-        A run folder holds results of one meaning; systems, data sets and repeats may be added.
-        """
+        """What changes the result of a cell without being in its key: see `Protocol.meaning`."""
         return {
             "quick": self.quick,
             "folds": self.folds,
@@ -138,6 +138,11 @@ class Protocol:
         grids have up to 240 settings.
     grids : mapping of str to Grid
         What is tried instead of a system's own grid.
+    other_grids : mapping of str to mapping of str to Grid
+        Grids that ``--grid`` puts in place of those, by name and system.
+    rules : mapping of str to JSON values
+        What else results depend on without its being in a cell's key: runs with other rules are not
+        taken up.
     tuning_trees : int, default=None
         Trees while tuning; None: as many as in the end.
     fewer : mapping of str to (int, int)
@@ -163,6 +168,8 @@ class Protocol:
     left_out: Callable[[Plan], Sequence[str]] = _nothing
     tuned: bool = False
     grids: Mapping[str, Grid] = field(default_factory=dict)
+    other_grids: Mapping[str, Mapping[str, Grid]] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
     tuning_trees: int | None = None
     fewer: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     one_at_a_time: bool = False
@@ -172,3 +179,15 @@ class Protocol:
     def is_tuned(self, plan: Plan) -> bool:
         """Whether systems with a grid are tuned."""
         return self.tuned and not plan.quick if plan.tune is None else plan.tune
+
+    def grids_of(self, plan: Plan) -> Mapping[str, Grid]:
+        """What is tried instead of a system's own grid, as the plan asks."""
+        return {**self.grids, **self.other_grids[plan.grid]} if plan.grid else self.grids
+
+    def meaning(self, plan: Plan) -> dict[str, Any]:
+        """What changes the result of a cell without being in its key.
+
+        A run folder holds results of one meaning; systems, data sets and repeats may be added.
+        """
+        grid = {"grid": plan.grid or "printed"} if self.other_grids else {}
+        return {"experiment": self.name, **plan.meaning(), **grid, **self.rules}

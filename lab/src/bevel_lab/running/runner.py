@@ -92,7 +92,7 @@ def run(
     plan = with_full_names(protocol, plan)
     start = time.monotonic()
     with store.lock():
-        store.check_meaning(_meaning(protocol, plan))
+        store.check_meaning(protocol.meaning(plan))
         absent = absent_systems(plan.systems, interpreters)
         plan = replace(plan, systems=tuple(name for name in plan.systems if name not in absent))
         cells = _cells(protocol, plan)
@@ -154,6 +154,10 @@ def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
     cells = list(protocol.cells(plan))
     if len({cell.key for cell in cells}) < len(cells):
         raise AssertionError(f"Two cells of {protocol.name} have the same key.")
+    if plan.grid is not None and plan.grid not in protocol.other_grids:
+        grids = " or ".join(protocol.other_grids)
+        required = f"{grids}, or left out" if grids else f"left out: {protocol.name} has no other"
+        raise wrong_value("--grid", required, plan.grid, "Omit it for the grid of the paper.")
     if plan.folds is not None and {cell.fold for cell in cells} != set(range(plan.folds)):
         raise wrong_value(
             "--folds", f"left out: {protocol.name} has no folds to choose", plan.folds, "Omit it."
@@ -244,10 +248,6 @@ def _cost(runner: CellRunner, cell: Cell) -> float:
     return n_trees * entries * math.log2(entries)
 
 
-def _meaning(protocol: Protocol, plan: Plan) -> dict[str, Any]:
-    return {"experiment": protocol.name, **plan.meaning()}
-
-
 def _description(
     protocol: Protocol, plan: Plan, jobs: int, absent: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -256,7 +256,7 @@ def _description(
         "experiment": protocol.name,
         "paper": protocol.paper,
         "sentence": protocol.sentence,
-        "meaning": _meaning(protocol, plan),
+        "meaning": protocol.meaning(plan),
         "systems": list(plan.systems),
         "labels": {name: SYSTEMS[name].label for name in plan.systems},
         "absent": dict(absent),
