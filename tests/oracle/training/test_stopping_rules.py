@@ -26,6 +26,7 @@ from support.forests import (
 
 import bevel
 from bevel import ObliqueForestClassifier, ObliqueSurvivalForest, presets
+from bevel import projections as P
 from bevel.estimators import forest as estimators
 from bevel.estimators.rotated.regularized import RegularizedRotationClassifier
 from bevel.training.blocks import WorkSpace
@@ -366,13 +367,14 @@ def test_survival_trees_stop_where_they_draw_nothing_again() -> None:
     assert len(few.right) < len(usual.right)
 
 
-def test_tables_in_blocks_take_the_default_or_none(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(estimators, "WorkSpace", lambda *_: WorkSpace(1, 1))  # no node is small
-    Z = np.random.default_rng(2).random((3000, 8)) < 0.05
-    batches = [(Z[:1500] * 1.0, Z[:1500, 0]), (Z[1500:] * 1.0, Z[1500:, 0])]
-    given = {"projection": "axis", "n_projections": 1, "random_state": 0}
-    few, usual = (
-        ObliqueForestClassifier(20, max_redraws=k, **given).fit(bevel.scan(batches)).forest_
-        for k in (0, "auto")
-    )
-    assert len(few.right) < len(usual.right)
+@pytest.mark.parametrize("max_redraws", [0, "auto"])
+def test_trees_over_blocks_have_the_size_that_their_redraws_give(
+    monkeypatch: pytest.MonkeyPatch, max_redraws: int | str
+) -> None:
+    monkeypatch.setattr(estimators, "WorkSpace", lambda *_: WorkSpace(10**6, 1))  # none is small
+    table = bevel.scan([(X[:20] * 1.0, Y[:20]), (X[20:] * 1.0, Y[20:])])
+    given = {"n_projections": 1, "bootstrap": False, "random_state": 0}
+    given["projection"] = P.RandomCombination(1)
+    forest = ObliqueForestClassifier(1000, max_redraws=max_redraws, **given).fit(table)
+    nodes = np.diff(forest.forest_.tree_offset)
+    assert_mean(nodes[:, None], expected_nodes("signs", 0 if max_redraws == 0 else AUTO))
