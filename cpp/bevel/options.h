@@ -29,6 +29,8 @@ enum class Growth : uint8_t { depth_first, best_first, breadth_first, random_lea
 inline constexpr std::array kGrowthNames{"depth_first", "best_first", "breadth_first",
                                          "random_leaf"};
 
+inline constexpr int32_t kUsualRedraws = 8;
+
 // A family of directions with its settings: projection/family.h.
 class Family;
 
@@ -59,6 +61,9 @@ struct Options {
   double min_weight_leaf = 0.0;  // share of the tree's total weight
   int64_t max_leaf_nodes = 0;    // 0: unlimited
   double min_impurity_decrease = 0.0;
+  // How often a node whose candidates have no cut draws again before it is a leaf. Negative: until
+  // families without replacement have drawn everything, others kUsualRedraws times.
+  int32_t max_redraws = -1;
   bool split_pure_nodes = false;  // at random, since there is nothing to compare
   int64_t bag_size = 0;           // draws per tree; 0: every row once
   bool replace = true;

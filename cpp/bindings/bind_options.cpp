@@ -111,6 +111,7 @@ void bind_options(nb::module_& m) {
       .def_rw("min_weight_leaf", &Options::min_weight_leaf)
       .def_rw("max_leaf_nodes", &Options::max_leaf_nodes)
       .def_rw("min_impurity_decrease", &Options::min_impurity_decrease)
+      .def_rw("max_redraws", &Options::max_redraws)
       .def_rw("split_pure_nodes", &Options::split_pure_nodes)
       .def_rw("bag_size", &Options::bag_size)
       .def_rw("replace", &Options::replace)

@@ -106,6 +106,20 @@ TEST_CASE("a tree has as many leaves as it may have, whatever its order of growt
   }
 }
 
+TEST_CASE("a node that may not draw again is a leaf where its one candidate has no cut") {
+  tests::Problem problem = tests::make_problem(300, 3);
+  for (size_t row = 0; row < 300; ++row) problem.table.at(row, 0) = 1.0f;
+  Options options = tests::default_options(problem);
+  options.families = {tests::family("axis", 1, 0)};
+  size_t last = 0;
+  for (const int32_t redraws : {0, 1, -1}) {
+    options.max_redraws = redraws;
+    const size_t n = n_leaves(tests::grow(problem, options, 20, 1));
+    CHECK(n > last);
+    last = n;
+  }
+}
+
 TEST_CASE("leaves hold as many rows as they must") {
   const tests::Problem problem = tests::make_problem(300, 0);
   Options options = tests::default_options(problem);

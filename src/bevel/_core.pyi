@@ -28,6 +28,7 @@ class Options:
     min_weight_leaf: float
     max_leaf_nodes: int
     min_impurity_decrease: float
+    max_redraws: int
     split_pure_nodes: bool
     bag_size: int
     replace: bool

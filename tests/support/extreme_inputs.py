@@ -103,6 +103,7 @@ def draw_model(rng: np.random.Generator) -> Any:
     settings["min_impurity_decrease"] = pick(rng, 0.0, 0.0, 1e-300, 1e300)
     settings["min_weight_fraction_leaf"] = pick(rng, 0.0, 0.0, 0.1)
     settings["scale"] = pick(rng, "auto", None)
+    settings["max_redraws"] = pick(rng, "auto", 0, 2)
     return kind(int(rng.integers(1, 6)), n_jobs=1, random_state=0, **settings)
 
 

@@ -20,8 +20,6 @@ namespace {
 constexpr size_t kEdgeRows = 2048;
 // Trees that grow together. Each holds the sample once, as lists of rows.
 constexpr size_t kTreesAtOnce = 32;
-// Candidates that all miss are drawn again this often before a node becomes a leaf.
-constexpr int32_t kMaxRedraws = 8;
 
 }  // namespace
 
@@ -277,7 +275,10 @@ ChosenCut& TopGrower::as_drawn(size_t slot, ChosenCut& cut) const {
 void TopGrower::retry(TopNode& node) const {
   const bool can_redraw = std::any_of(samplers_.begin(), samplers_.end(),
                                       [](const auto& sampler) { return sampler->can_redraw(); });
-  if (++node.attempt > (can_redraw ? kMaxRedraws : 1)) node.state = TopState::leaf;
+  // Families without replacement try all that is left at once.
+  const int32_t usual = can_redraw ? kUsualRedraws : 1;
+  const int32_t most = options_.max_redraws < 0 ? usual : options_.max_redraws;
+  if (++node.attempt > most) node.state = TopState::leaf;
 }
 
 void TopGrower::apply_cut(TopTree& tree, size_t place, ChosenCut& cut) {

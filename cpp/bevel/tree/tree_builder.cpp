@@ -12,8 +12,6 @@
 
 namespace bevel {
 namespace {
-// Random directions that all miss are drawn again this often before the node becomes a leaf.
-constexpr int kMaxRedraws = 8;
 // Nodes smaller than this are not worth another thread.
 constexpr size_t kParallelNodeRows = 32768;
 
@@ -235,16 +233,19 @@ bool TreeBuilder::find_split(const NodeItem& item, Workspace& w, int worker, Spl
   w.open = &item.open;
   for (size_t f = 0; f < samplers_.size(); ++f) sample(f, rows, stream, w);
   search_drawn(item, node, 0, stream, w, worker, found);
-  // A forest on single features goes on until one of them can be cut.
+  // By default a forest on single features goes on until one of them can be cut.
+  const bool is_limited = options_.max_redraws >= 0;
+  const int32_t most = is_limited ? options_.max_redraws : kUsualRedraws;
   size_t first = 0;
-  for (int redraws = 0; !w.criterion->is_cut(found); ++redraws) {
+  for (int32_t redraws = 0; !w.criterion->is_cut(found); ++redraws) {
+    if (is_limited && redraws == most) break;
     if (w.criterion->traits().has_hazard && any_varies(node, first, w)) break;
     first = w.candidates.size();
     bool asked = false;
     for (size_t f = 0; f < samplers_.size(); ++f) {
       if (!samplers_[f]->can_redraw()) {
         asked |= samplers_[f]->sample_more(stream, w.samplers[f], w.candidates);
-      } else if (redraws < kMaxRedraws) {
+      } else if (redraws < most) {
         sample(f, rows, stream, w);
         asked = true;  // though a draw may come back empty
       }

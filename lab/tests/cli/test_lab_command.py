@@ -77,6 +77,8 @@ def test_run_of_which_nothing_came_has_exit_code_1(tmp_path):
 @pytest.mark.parametrize(
     ("words", "message"),
     [
+        (["orthant", "--grid", "wide"], "--grid must be combined, or left out; got 'wide'"),
+        (["trunk", "--grid", "combined"], "--grid must be left out: trunk has no other"),
         (["no-such"], "The experiment must be one of"),
         (["trial", "--systems", "sporv"], "Did you mean sporf?"),
         (["trial", "--only", "iris"], "(easy, hard); got 'iris'"),
@@ -93,6 +95,13 @@ def test_run_that_cannot_be_is_refused_in_one_line(tmp_path, words, message):
     assert done.exit_code == 1
     assert message in done.stderr
     assert len(done.stderr.strip().splitlines()) == 1
+
+
+def test_help_says_where_a_default_is_not_the_papers():
+    text = " ".join(bevel("run", "--help").stdout.replace("│", " ").split())
+    assert "500 for 5000 in blaser-1" in text
+    assert "2001 for 5000 in blaser-weights" in text
+    assert "100 for 500 in sporf-uci" in text
 
 
 def test_durations_have_two_units_at_most():

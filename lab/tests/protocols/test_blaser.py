@@ -73,6 +73,13 @@ def test_rotation_ensembles_with_noise_are_those_of_the_tables_of_weights():
     assert (settings["rr-rf"], settings["random-forest"]) == (1, None)
 
 
+@pytest.mark.parametrize("name", ["blaser-weights", "blaser-noise"])
+def test_forests_of_the_tables_of_weights_draw_once_at_each_node(name):
+    settings = forest_settings(name, "max_redraws")
+    assert settings["rr-rf"] == settings["random-forest"] == settings["rotations-bst"] == 0
+    assert settings["lda"] is None
+
+
 def test_forests_of_table_3_1_use_all_rows():
     assert forest_settings("blaser-3", "bootstrap") == {
         "random-forest": False,

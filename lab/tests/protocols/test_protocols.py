@@ -379,8 +379,32 @@ def test_all_trees_of_sporfs_experiments_split_until_pure(system):
     assert thesis["min_samples_split"] == 10  # 2.3.1
 
 
-@pytest.mark.parametrize(("p", "numbers"), [(20, {2, 3, 4, 5}), (3, {2, 3}), (1, {1})])
-def test_forest_rc_is_tuned_over_real_combinations(p, numbers):
-    grid = PROTOCOLS["orthant"].grids["forest-rc"].settings(Task("classification", 100, p, 2))
-    assert {each["n_combined"] for each in grid} == numbers
-    assert len(grid) == 5 * len(numbers)
+@pytest.mark.parametrize("name", ["orthant", "sparse-parity"])
+@pytest.mark.parametrize(
+    ("asked", "p", "numbers"),
+    [
+        (None, 20, {1, 2, 3, 4, 5}),  # SPORF 3.2: λ = 1/p to 5/p
+        (None, 3, {1, 2, 3}),
+        (None, 1, {1}),
+        ("combined", 20, {2, 3, 4, 5}),
+        ("combined", 1, {1}),
+    ],
+)
+def test_forest_rc_is_tuned_over_the_printed_grid_or_real_combinations(name, asked, p, numbers):
+    grids = PROTOCOLS[name].grids_of(plan_of(name, grid=asked))
+    settings = grids["forest-rc"].settings(Task("classification", 100, p, 2))
+    assert {each["n_combined"] for each in settings} == numbers
+    assert len(settings) == 5 * len(numbers)
+
+
+def test_runs_of_other_grids_and_rules_are_not_taken_up():
+    orthant = PROTOCOLS["orthant"]
+    assert orthant.meaning(plan_of("orthant"))["grid"] == "printed"
+    assert orthant.meaning(plan_of("orthant", grid="combined"))["grid"] == "combined"
+    weights = PROTOCOLS["blaser-weights"]
+    assert weights.meaning(plan_of("blaser-weights"))["max_redraws"] == 0
+    sets = PROTOCOLS["sporf-uci"]  # its default systems have no other grid
+    assert sets.meaning(plan_of("sporf-uci")).keys() == {
+        "experiment",
+        *plan_of("sporf-uci").meaning(),
+    }

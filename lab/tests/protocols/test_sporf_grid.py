@@ -39,7 +39,7 @@ def test_more_features_than_there_are_in_a_direction_means_all(on_iris):
 
 @pytest.mark.parametrize(
     ("system", "word", "n_settings"),
-    [("sporf", "density", 4 * 5), ("forest-rc", "n_combined", 4 * 4)],
+    [("sporf", "density", 4 * 5), ("forest-rc", "n_combined", 4 * 5)],
 )
 def test_restricted_budget_never_has_more_than_p_candidates(system, word, n_settings):
     grid = PROTOCOLS["restricted-budget"].grids[system]
@@ -47,6 +47,12 @@ def test_restricted_budget_never_has_more_than_p_candidates(system, word, n_sett
     assert len(settings) == n_settings
     assert {each["n_projections"] for each in settings} == {"p**0.25", "p**0.5", "p**0.75", "p"}
     assert max(each[word] for each in grid.settings(Task("classification", 100, 3, 2))) == 3
+
+
+def test_restricted_budget_has_the_grid_of_real_combinations_too():
+    plan = plan_of("restricted-budget", grid="combined")
+    grid = PROTOCOLS["restricted-budget"].grids_of(plan)["forest-rc"]
+    assert len(grid.settings(Task("classification", 100, 6, 2))) == 4 * 4
 
 
 def test_restricted_budget_has_both_simulations_at_three_numbers_of_rows():

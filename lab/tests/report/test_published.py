@@ -76,6 +76,35 @@ def test_published_file_without_names_or_systems_says_what_it_needs(tmp_path):
         read_published(path, "kappa")
 
 
+def test_menzes_names_of_sonar_simulations_and_the_tuned_forest_are_known(tmp_path):
+    path = tmp_path / "table.csv"
+    text = "id,dataset,group,err_rf,err_lda\n1,sonar,numerical,15,20\n2,twonorm,simulated,4,3\n"
+    path.write_text(text)
+    published = read_published(path)
+    ours = {"conn_bench-sonar-mines-rocks": 0.15, "simulated twonorm": 0.04, "hill_valley": 0.3}
+    rows = [
+        row(data, system, error=error)
+        for data, error in ours.items()
+        for system in ("random-forest", "rf-cv", "lda")
+    ]
+    found = {(pair.data, pair.system): pair.theirs for pair in pairs(Tally(rows), published, {})}
+    assert found == {
+        ("conn_bench-sonar-mines-rocks", "rf-cv"): 0.15,
+        ("conn_bench-sonar-mines-rocks", "lda"): 0.20,
+        ("simulated twonorm", "rf-cv"): 0.04,
+        ("simulated twonorm", "lda"): 0.03,
+    }
+
+
+def test_name_of_ours_that_the_paper_has_too_is_the_papers(tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text("dataset,lda\nWaveform,0.1\nwave,0.2\nIONO,0.3\n")
+    published = read_published(path)
+    assert published.name_of("waveform") == "waveform"
+    assert published.name_of("ionosphere") == "iono"
+    assert published.name_of("wine") == "wine"
+
+
 def test_agreements_leave_out_what_does_not_count():
     found = [
         Pair("a", "sporf", 0.10, 0.01, 0.20, 0.01, True),

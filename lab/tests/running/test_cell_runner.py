@@ -197,6 +197,18 @@ def test_trees_while_tuning_are_the_users_or_the_protocols(tmp_path, asked, expe
     assert tuned.tuning_setting == {"n_trees": expected}
 
 
+def test_cells_are_tuned_over_the_grid_that_the_plan_asks_for(tmp_path):
+    own, other = (Grid(lambda _, d=d: [{"n_projections": d}]) for d in (1, 2))
+    protocol = replace(
+        TRIAL, tuned=True, grids={"sporf": own}, other_grids={"other": {"sporf": other}}
+    )
+    cell = replace(CELL, system="sporf")
+    for asked, chosen in ((None, 1), ("other", 2)):
+        result = runner(tmp_path, protocol, trees=20, grid=asked).run(cell, 1)
+        assert result.status == "ok", result.message
+        assert result.details["chosen"] == {"n_projections": chosen}
+
+
 def test_grid_of_sporf_is_the_papers():
     tuning = SYSTEMS["sporf"].tuning
     assert tuning is not None

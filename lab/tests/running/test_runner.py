@@ -2,6 +2,7 @@
 however many processes share them."""
 
 import json
+import math
 import os
 import random
 import signal
@@ -167,11 +168,79 @@ def test_description_has_versions_machine_and_command():
 
 def test_remaining_time_weighs_systems_and_sizes():
     cells = [Cell("t", "d", name, {}, 0, fold) for fold in range(4) for name in ("fast", "slow")]
-    remaining = RemainingTime(cells, lambda _: 0)
+    remaining = RemainingTime(cells, lambda _: 1.0)
     remaining.finished(cells[0], 1.0)
     assert remaining.seconds() == pytest.approx(7.0)  # nothing is known of the slow one
     remaining.finished(cells[1], 10.0)
     assert remaining.seconds() == pytest.approx(33.0)
+
+
+def test_remaining_time_is_right_where_cells_of_a_kind_cost_the_same():
+    seconds = {("small", 10): 1.0, ("small", 500): 7.0, ("large", 10): 30.0, ("large", 500): 400.0}
+    cells = [
+        Cell("t", data, "rf", {"trees": trees}, repeat)
+        for repeat in range(5)
+        for data, trees in seconds
+    ]
+    remaining = RemainingTime(cells, lambda _: 1.0)
+    for number, cell in enumerate(cells, 1):
+        remaining.finished(cell, seconds[cell.data, cell.setting["trees"]])
+        if number >= len(seconds):
+            left = sum(seconds[each.data, each.setting["trees"]] for each in cells[number:])
+            assert remaining.seconds() == pytest.approx(left)
+
+
+def test_remaining_time_of_other_kinds_is_in_proportion_to_their_cost():
+    cells = [Cell("t", str(size), "rf") for size in (1, 2, 50)]
+    remaining = RemainingTime(cells, lambda cell: int(cell.data))
+    assert math.isnan(remaining.seconds())
+    remaining.finished(cells[0], 3.0)
+    assert remaining.seconds() == pytest.approx(3.0 * 52)
+    remaining.finished(cells[1], 9.0)
+    assert remaining.seconds() == pytest.approx(4.0 * 50)
+
+
+@pytest.mark.parametrize(("setting", "ratio"), [({"n_trees": 100}, 10.0), ({}, 1.0)])
+def test_cost_of_a_cell_rises_with_its_trees_and_rows(tmp_path, setting, ratio):
+    def trees(cell, plan):  # noqa: ARG001
+        return {"n_trees": 10} if cell.fold == 0 else setting or {"n_trees": 10}
+
+    protocol = replace(TRIAL, parameters=trees, size=lambda cell, _: 10**5 * (1 + cell.repeat))
+    made = runner.CellRunner(protocol, Plan(("sporf",)), tmp_path, False, {})
+    few, many, larger = (
+        runner._cost(made, Cell("trial", "easy", "sporf", {}, *place))
+        for place in ((0, 0), (0, 1), (1, 0))
+    )
+    assert many == pytest.approx(ratio * few)
+    assert 1.8 * few < larger < 2.2 * few
+
+
+def test_data_sets_are_found_by_a_word_of_their_name():
+    names = ("simulated twonorm", "conn_bench-sonar-mines-rocks", "wine", "wine_quality-red")
+    assert runner._full("twonorm", names) == "simulated twonorm"
+    assert runner._full("Sonar", names) == "conn_bench-sonar-mines-rocks"
+    assert runner._full("wine", names) == "wine"
+    assert runner._full("WINE", names) == "wine"
+    assert runner._full("rocks mines", names) == "conn_bench-sonar-mines-rocks"
+    assert runner._full("norm", names) == "norm"  # no word: refused as it is
+    with pytest.raises(ValueError, match=r"wine_quality-red, wine_quality-white have this in"):
+        runner._full("quality", ("wine_quality-red", "wine_quality-white"))
+
+
+@pytest.mark.parametrize(
+    ("name", "only", "full"),
+    [
+        ("menze-40", "twonorm", "simulated twonorm"),
+        ("sporf-uci", "breast", "breast_cancer-wisconsin-diag"),
+        ("restricted-budget", "parity", "sparse-parity"),
+        ("transforms", "parity", "sparse-parity"),
+    ],
+)
+def test_experiments_take_a_word_of_a_name(name, only, full):
+    protocol = PROTOCOLS[name]
+    plan = runner.with_full_names(protocol, Plan(protocol.default_systems[:1], only=(only,)))
+    assert plan.only == (full,)
+    assert {cell.data for cell in runner._cells(protocol, plan)} == {full}
 
 
 # --- runs in processes of their own, stopped from outside ----------------------------------------

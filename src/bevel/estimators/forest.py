@@ -444,6 +444,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
         min_impurity_decrease: float = 0.0,
+        max_redraws: int | str = "auto",
         split_pure_nodes: bool = False,
         bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
@@ -476,6 +477,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.max_leaf_nodes = max_leaf_nodes
         self.growth = growth
         self.min_impurity_decrease = min_impurity_decrease
+        self.max_redraws = max_redraws
         self.split_pure_nodes = split_pure_nodes
         self.bootstrap = bootstrap
         self.max_samples = max_samples
@@ -642,6 +644,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
         min_impurity_decrease: float = 0.0,
+        max_redraws: int | str = "auto",
         split_pure_nodes: bool = False,
         bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
@@ -672,6 +675,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self.max_leaf_nodes = max_leaf_nodes
         self.growth = growth
         self.min_impurity_decrease = min_impurity_decrease
+        self.max_redraws = max_redraws
         self.split_pure_nodes = split_pure_nodes
         self.bootstrap = bootstrap
         self.max_samples = max_samples

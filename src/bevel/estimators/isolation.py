@@ -441,6 +441,7 @@ def _options(
         min_weight_leaf=0.0,
         max_leaf_nodes=0,
         min_impurity_decrease=0.0,
+        max_redraws=-1,
         split_pure_nodes=False,
         bag_size=n_samples,
         replace=bootstrap,

@@ -97,6 +97,7 @@ class ObliqueSurvivalForest(ObliqueForest):
         min_weight_fraction_leaf: float = 0.0,
         max_leaf_nodes: int | None = None,
         growth: str | None = None,
+        max_redraws: int | str = "auto",
         bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
         replace: bool = True,
@@ -123,6 +124,7 @@ class ObliqueSurvivalForest(ObliqueForest):
         self.min_weight_fraction_leaf = min_weight_fraction_leaf
         self.max_leaf_nodes = max_leaf_nodes
         self.growth = growth
+        self.max_redraws = max_redraws
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.replace = replace

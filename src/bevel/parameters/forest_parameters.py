@@ -117,6 +117,9 @@ _FOREST = [
     ),
 ]
 
+# At which missing a cut by chance alone is out of the question.
+MAX_REDRAWS = 1000
+
 _SPLITS = [
     Parameter(
         "threshold",
@@ -190,6 +193,16 @@ _SPLITS = [
         [Number("[0, inf)")],
         "Decrease of impurity a split must bring, weighted by the node's share of the rows as in "
         "scikit-learn.",
+    ),
+    Parameter(
+        "max_redraws",
+        "auto",
+        [StrOptions(("auto",)), Integer(0, MAX_REDRAWS)],
+        "How often a node draws further candidates while none of those drawn has a cut, before it "
+        'becomes a leaf; of single columns and other lists, one candidate each time. "auto" goes '
+        "on until a single column can be cut, as scikit-learn does, and draws other directions "
+        "again eight times. 0: the node becomes a leaf at once, as in R's randomForest.",
+        'Use "auto", or 0 for smaller trees.',
     ),
 ]
 
@@ -585,6 +598,13 @@ _OWN = {
     "min_samples_leaf": replace(REGRESSOR_PARAMETERS["min_samples_leaf"], default=10),
     "scale": replace(REGRESSOR_PARAMETERS["scale"], meaning=f'{_SCALE}"quantile".'),
     "categorical_features": replace(REGRESSOR_PARAMETERS["categorical_features"], meaning=_NOMINAL),
+    "max_redraws": replace(
+        REGRESSOR_PARAMETERS["max_redraws"],
+        meaning="How often a node draws further candidates while all of those drawn are the same "
+        "for all of its rows, before it becomes a leaf; of single columns and other lists, one "
+        'candidate each time. "auto" goes on until a single column varies, and draws other '
+        "directions again eight times.",
+    ),
     "competing_risks": Parameter(
         "competing_risks",
         False,

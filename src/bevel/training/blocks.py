@@ -550,6 +550,7 @@ def check_blocks_support(values: Mapping[str, Any], members: Sequence[Projection
         ("split_pure_nodes", (False,), "Leave it out, or fit rows that are in memory."),
         ("split_search", ("auto", "histogram"), "Leave it out: large nodes are cut at bins."),
         ("max_leaf_nodes", (None,), "Limit max_depth or min_samples_leaf."),
+        ("max_redraws", ("auto", 0), "Leave it out, or fit rows that are in memory."),
         ("warm_start", (False,), "Grow all trees in one fit."),
         ("keep_targets", (False,), "Fit rows that are in memory."),
         ("calibration", ("auto", None), "Leave it out."),

@@ -326,6 +326,7 @@ class TrainingOptions:
     min_weight_leaf: float
     max_leaf_nodes: int  # 0: no limit
     min_impurity_decrease: float
+    max_redraws: int  # -1: as families do by default
     split_pure_nodes: bool
     bag_size: int  # 0: all rows, no bag
     replace: bool
@@ -582,6 +583,7 @@ def resolve_options(
         min_weight_leaf=float(values["min_weight_fraction_leaf"]),
         max_leaf_nodes=int(leaves),
         min_impurity_decrease=float(values["min_impurity_decrease"]),
+        max_redraws=-1 if values["max_redraws"] == "auto" else int(values["max_redraws"]),
         split_pure_nodes=bool(values.get("split_pure_nodes", False)),
         bag_size=count_draws(values, shape.n_rows, groups),
         replace=bool(values["replace"]),

@@ -244,6 +244,7 @@ def test_iterator_that_can_be_read_once_is_refused():
         ({"split_search": "exact"}, "split_search must be"),
         ({"split_pure_nodes": True, "projection": "axis"}, "split_pure_nodes must be False"),
         ({"max_leaf_nodes": 5}, "max_leaf_nodes must be None"),
+        ({"max_redraws": 3}, "max_redraws must be 'auto' or 0 with a scanned table"),
         ({"warm_start": True}, "warm_start must be False"),
         ({"class_weight": "balanced_subsample"}, 'Use class_weight="balanced"'),
         ({"calibration": "power"}, "calibration must be"),

@@ -6,9 +6,30 @@ the tree that was never stopped, and the order of splitting can be replayed on t
 
 from __future__ import annotations
 
+from functools import cache
+from math import comb
+
 import numpy as np
 import pytest
-from support.forests import Node, Problem, Tree, bag_rows, differing_arrays, grow, options, problem
+from support.false_alarms import assert_mean
+from support.forests import (
+    Forest,
+    Node,
+    Problem,
+    Tree,
+    bag_rows,
+    differing_arrays,
+    grow,
+    options,
+    problem,
+)
+
+import bevel
+from bevel import ObliqueForestClassifier, ObliqueSurvivalForest, presets
+from bevel import projections as P
+from bevel.estimators import forest as estimators
+from bevel.estimators.rotated.regularized import RegularizedRotationClassifier
+from bevel.training.blocks import WorkSpace
 
 TASKS = {"two_classes": 2, "four_classes": 4, "regression": 0}
 FRONTIERS = ["best_first", "breadth_first", "random_leaf"]
@@ -231,3 +252,129 @@ def test_constant_columns_give_a_single_leaf_whatever_the_threshold(
     data = problem(np.ones((20, 3)), np.arange(20) % 2)
     how = options((family, 1, 2), threshold=threshold, growth="random_leaf", max_leaf_nodes=5)
     assert n_leaves(next(grow(data, how).trees)) == 1
+
+
+AUTO = -1  # max_redraws
+N_TREES = 4000
+# Binary features: a node that draws one of them has one cut or none, and the expected size of a
+# tree is a sum over the features that its nodes may be split by.
+X = np.random.default_rng(0).random((30, 4)) < [0.1, 0.25, 0.4, 0.5]
+Y = np.random.default_rng(1).integers(0, 2, 30)
+
+
+def chance_of_no_cut(family: str, n_varying: int, max_redraws: int) -> float:
+    """That a node draws only constant features: without replacement, or each time from all."""
+    p, n_drawn = X.shape[1], 1 + max_redraws
+    if family == "signs":
+        return (1 - n_varying / p) ** (9 if max_redraws == AUTO else n_drawn)
+    if max_redraws == AUTO:
+        n_drawn = p
+    return comb(p - n_varying, n_drawn) / comb(p, min(n_drawn, p))
+
+
+def expected_nodes(family: str, max_redraws: int) -> float:
+    """Mean number of nodes of a tree that splits by the first drawn feature that varies."""
+
+    @cache
+    def below(rows: tuple[int, ...]) -> float:
+        if len(set(Y[list(rows)])) == 1:
+            return 1.0
+        values = X[list(rows)]
+        varying = np.flatnonzero(values.any(axis=0) & ~values.all(axis=0))
+        if not varying.size:
+            return 1.0
+        children = sum(
+            below(tuple(r for r in rows if X[r, f] == side)) for f in varying for side in (0, 1)
+        )
+        split = 1.0 - chance_of_no_cut(family, varying.size, max_redraws)
+        return 1.0 + split * children / varying.size
+
+    return below(tuple(range(len(X))))
+
+
+def grow_some(family: str, max_redraws: int, n_trees: int, **values: object) -> Forest:
+    how = options((family, 1, 1), max_redraws=max_redraws, **values)
+    return grow(problem(X, Y), how, n_trees)
+
+
+def sizes(family: str, max_redraws: int) -> np.ndarray:
+    return np.diff(grow_some(family, max_redraws, N_TREES).arrays["tree_offset"])
+
+
+@pytest.mark.parametrize(
+    ("family", "max_redraws"),
+    [*(("axis", k) for k in (0, 1, 2)), *(("signs", k) for k in (AUTO, 0, 1, 2, 5))],
+)
+def test_trees_have_the_size_that_their_redraws_give(family: str, max_redraws: int) -> None:
+    assert_mean(sizes(family, max_redraws)[:, None], expected_nodes(family, max_redraws))
+
+
+def test_single_features_are_drawn_until_one_varies_by_default() -> None:
+    for max_redraws in (AUTO, 3, 1000):  # the fourth feature is the last
+        assert np.all(sizes("axis", max_redraws) == expected_nodes("axis", AUTO))
+
+
+def test_eight_redraws_are_the_default_of_random_directions() -> None:
+    assert np.array_equal(sizes("signs", 8), sizes("signs", AUTO))
+
+
+@pytest.mark.parametrize("threshold", ["best", "random"])
+@pytest.mark.parametrize("growth", ["depth_first", "breadth_first"])
+@pytest.mark.parametrize("family", ["axis", "signs", "multirotation"])
+def test_tree_of_fewer_redraws_is_the_top_of_one_of_more(
+    family: str, growth: str, threshold: str
+) -> None:
+    more = [grow_some(family, k, 30, threshold=threshold, growth=growth) for k in (0, 1, AUTO)]
+    for few, several, usual in zip(*(each.trees for each in more), strict=True):
+        assert_is_the_top_of(few, several)
+        assert_is_the_top_of(several, usual)
+    n_nodes = [len(each.arrays["right"]) for each in more]
+    assert n_nodes == sorted(set(n_nodes))
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        presets.random_forest,
+        presets.sporf,
+        presets.extra_trees,
+        ObliqueForestClassifier,
+        RegularizedRotationClassifier,
+    ],
+)
+def test_estimators_and_presets_stop_where_they_draw_nothing_again(make: object) -> None:
+    given = {"n_estimators": 50, "random_state": 0, "n_projections": 1}
+    if make is ObliqueForestClassifier:
+        given["projection"] = "sparse"
+    forests = [make(**given, max_redraws=k).fit(X * 1.0, Y) for k in (0, "auto")]
+    few, usual = (len(forest.forest_.right) for forest in forests)
+    assert few < usual
+    default = make(**given).fit(X * 1.0, Y)
+    assert np.array_equal(default.forest_.threshold, forests[1].forest_.threshold)
+
+
+def test_survival_trees_stop_where_they_draw_nothing_again() -> None:
+    time = np.random.default_rng(2).exponential(size=300)
+    Z = np.random.default_rng(3).random((300, 6)) < 0.2
+    given = {"projection": "axis", "n_projections": 1, "random_state": 0}
+    given |= {"min_samples_split": 2, "min_samples_leaf": 1}
+    few, usual = (
+        ObliqueSurvivalForest(10, max_redraws=k, **given)
+        .fit(Z * 1.0, (time, np.ones(300, bool)))
+        .forest_
+        for k in (0, "auto")
+    )
+    assert len(few.right) < len(usual.right)
+
+
+@pytest.mark.parametrize("max_redraws", [0, "auto"])
+def test_trees_over_blocks_have_the_size_that_their_redraws_give(
+    monkeypatch: pytest.MonkeyPatch, max_redraws: int | str
+) -> None:
+    monkeypatch.setattr(estimators, "WorkSpace", lambda *_: WorkSpace(10**6, 1))  # none is small
+    table = bevel.scan([(X[:20] * 1.0, Y[:20]), (X[20:] * 1.0, Y[20:])])
+    given = {"n_projections": 1, "bootstrap": False, "random_state": 0}
+    given["projection"] = P.RandomCombination(1)
+    forest = ObliqueForestClassifier(1000, max_redraws=max_redraws, **given).fit(table)
+    nodes = np.diff(forest.forest_.tree_offset)
+    assert_mean(nodes[:, None], expected_nodes("signs", 0 if max_redraws == 0 else AUTO))

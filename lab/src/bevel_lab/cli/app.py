@@ -88,15 +88,27 @@ def _about(system: System) -> str:
     return " ".join(filter(None, (system.docs, how, needs)))
 
 
+def _of_the_paper(what: str, option: str) -> str:
+    """Help of an option whose default is the paper's number but in those experiments it names."""
+    names: dict[tuple[int, int], list[str]] = {}
+    for protocol in PROTOCOLS.values():
+        if option in protocol.fewer:
+            names.setdefault(protocol.fewer[option], []).append(protocol.name)
+    but = [f"{n} for {m} in {join_names(each)}" for (n, m), each in names.items()]
+    return f"{what}; the default is the paper's" + (f", but {'; '.join(but)}." if but else ".")
+
+
 def run_experiment(
     experiment: Annotated[str, typer.Argument(help="Name from `bevel lab list`.")],
     data: Annotated[
         Path | None, typer.Option(help="Folder of CSV files with index.csv, target last.")
     ] = None,
     systems: Annotated[
-        str | None, typer.Option(help="Names with commas; the default is the paper's.")
+        str | None, typer.Option(help="Names with commas; the default is the experiment's.")
     ] = None,
-    only: Annotated[str | None, typer.Option(help="Data sets to keep, with commas.")] = None,
+    only: Annotated[
+        str | None, typer.Option(help="Data sets to keep, with commas; a word of a name will do.")
+    ] = None,
     setting: Annotated[
         list[str] | None,
         typer.Option(help="NAME=VALUES to keep of what is varied, e.g. n_features=10,50."),
@@ -104,21 +116,22 @@ def run_experiment(
     max_rows: Annotated[
         int | None, typer.Option(min=1, help="Leave out data sets with more rows.")
     ] = None,
-    folds: Annotated[
-        int | None, typer.Option(min=2, help="Folds; the default is the paper's.")
-    ] = None,
+    folds: Annotated[int | None, typer.Option(min=2, help=_of_the_paper("Folds", "folds"))] = None,
     repeats: Annotated[
-        int | None, typer.Option(min=1, help="Repeats; the default is the paper's.")
+        int | None, typer.Option(min=1, help=_of_the_paper("Repeats", "repeats"))
     ] = None,
-    trees: Annotated[
-        int | None, typer.Option(min=1, help="Trees; the default is the paper's.")
-    ] = None,
+    trees: Annotated[int | None, typer.Option(min=1, help=_of_the_paper("Trees", "trees"))] = None,
     tuning_trees: Annotated[
-        int | None, typer.Option(min=1, help="Trees while tuning; the default is the paper's.")
+        int | None,
+        typer.Option(min=1, help=_of_the_paper("Trees while tuning", "tuning_trees")),
     ] = None,
     tune: Annotated[
         bool | None,
         typer.Option("--tune/--no-tune", help="Choose settings from the papers' grids, or not."),
+    ] = None,
+    grid: Annotated[
+        str | None,
+        typer.Option(help="combined: F-RC combines two features or more, for the printed one."),
     ] = None,
     recipe: Annotated[
         str | None, typer.Option(help="Preprocessing: sporf, blaser, menze or native.")
@@ -168,6 +181,7 @@ def run_experiment(
         seed=seed,
         tune=tune,
         recipe=recipe,
+        grid=grid,
     )
     folder = out or Path("bevel_lab") / (experiment + ("-quick" if quick else ""))
     store = ResultStore(folder)

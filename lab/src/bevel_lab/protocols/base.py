@@ -27,7 +27,7 @@ FOLDER = "needs --data"
 
 @dataclass(frozen=True)
 class Plan:
-    """Settings of a run; None is the paper's own value.
+    """Settings of a run; None is the paper's own value, or the one of `Protocol.fewer`.
 
     Attributes
     ----------
@@ -46,6 +46,8 @@ class Plan:
     seed : int
     tune : bool, default=None
         Whether systems with a grid are tuned.
+    grid : str, default=None
+        Name of another grid of the experiment's.
     recipe : str, default=None
         Name of a preprocessing recipe.
     """
@@ -63,12 +65,10 @@ class Plan:
     seed: int = 0
     tune: bool | None = None
     recipe: str | None = None
+    grid: str | None = None
 
     def meaning(self) -> dict[str, Any]:
-        """What changes the result of a cell without being in its key.
-
-        A run folder holds results of one meaning; systems, data sets and repeats may be added.
-        """
+        """What changes the result of a cell without being in its key: see `Protocol.meaning`."""
         return {
             "quick": self.quick,
             "folds": self.folds,
@@ -125,7 +125,7 @@ class Protocol:
         out for systems without trees). ``n_jobs`` among them replaces the runner's.
     size : callable
         ``size(cell, plan)``: entries of the training table, about; decides whether cells or the
-        inside of a cell run in parallel, and weighs the remaining time.
+        inside of a cell run in parallel, and with the trees weighs the remaining time.
     measure : callable, default=None
         ``measure(estimator, problem, cell)``: metrics of the protocol's own from a fitted
         estimator.
@@ -138,8 +138,15 @@ class Protocol:
         grids have up to 240 settings.
     grids : mapping of str to Grid
         What is tried instead of a system's own grid.
+    other_grids : mapping of str to mapping of str to Grid
+        Grids that ``--grid`` puts in place of those, by name and system.
+    rules : mapping of str to JSON values
+        What else results depend on without its being in a cell's key: runs with other rules are not
+        taken up.
     tuning_trees : int, default=None
         Trees while tuning; None: as many as in the end.
+    fewer : mapping of str to (int, int)
+        Options of ``bevel lab run`` whose default is below the paper's number: both.
     one_at_a_time : bool
         For studies of time: never two cells at once.
     figures : tuple of str
@@ -161,7 +168,10 @@ class Protocol:
     left_out: Callable[[Plan], Sequence[str]] = _nothing
     tuned: bool = False
     grids: Mapping[str, Grid] = field(default_factory=dict)
+    other_grids: Mapping[str, Mapping[str, Grid]] = field(default_factory=dict)
+    rules: Mapping[str, Any] = field(default_factory=dict)
     tuning_trees: int | None = None
+    fewer: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     one_at_a_time: bool = False
     figures: tuple[str, ...] = ()
     claims: tuple[Claim, ...] = ()
@@ -169,3 +179,15 @@ class Protocol:
     def is_tuned(self, plan: Plan) -> bool:
         """Whether systems with a grid are tuned."""
         return self.tuned and not plan.quick if plan.tune is None else plan.tune
+
+    def grids_of(self, plan: Plan) -> Mapping[str, Grid]:
+        """What is tried instead of a system's own grid, as the plan asks."""
+        return {**self.grids, **self.other_grids[plan.grid]} if plan.grid else self.grids
+
+    def meaning(self, plan: Plan) -> dict[str, Any]:
+        """What changes the result of a cell without being in its key.
+
+        A run folder holds results of one meaning; systems, data sets and repeats may be added.
+        """
+        grid = {"grid": plan.grid or "printed"} if self.other_grids else {}
+        return {"experiment": self.name, **plan.meaning(), **grid, **self.rules}

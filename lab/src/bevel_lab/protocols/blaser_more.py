@@ -10,6 +10,7 @@ from bevel_lab.data.recipes import is_category
 from bevel_lab.protocols.base import FOLDER, Plan, Problem, Protocol
 from bevel_lab.protocols.blaser import (
     BLASER,
+    FEWER,
     FIRST_SYSTEMS,
     HALF,
     SCALINGS,
@@ -102,6 +103,7 @@ REGRESSION = Protocol(
     parameters=first_parameters,
     size=size,
     source=FOLDER,
+    fewer=FEWER,
     claims=tuple(
         Claim(
             f"Over data sets {label} has a lower RMSE than {other}",

@@ -6,7 +6,7 @@ from bevel.tuning.candidates import DENSITIES, POWERS
 from bevel_lab.systems.base import Grid, Task
 from bevel_lab.systems.ours import UP_TO_P
 
-__all__ = ["SPORF_GRIDS", "THESIS_GRIDS", "WIDE"]
+__all__ = ["COMBINED", "SPORF_GRIDS", "THESIS_GRIDS", "WIDE", "combining"]
 
 
 def _candidates(task: Task) -> list[dict[str, object]]:  # noqa: ARG001
@@ -14,15 +14,17 @@ def _candidates(task: Task) -> list[dict[str, object]]:  # noqa: ARG001
     return [{"n_projections": power} for power in POWERS]
 
 
-def _combinations(task: Task) -> list[dict[str, object]]:
-    """SPORF 3.2: d and the number of features that F-RC combines, λp.
-
-    From two on, as in 4.4: with one it is RF, which the paper has beside it.
-    """
-    numbers = [number for number in DENSITIES[1:] if number <= task.p] or [1]
+def _combinations(powers: tuple[str, ...], fewest: int, task: Task) -> list[dict[str, object]]:
+    """d and the number of features that F-RC combines, λp."""
+    numbers = [number for number in DENSITIES if fewest <= number <= task.p] or [1]
     return [
-        {"n_projections": power, "n_combined": number} for power in POWERS for number in numbers
+        {"n_projections": power, "n_combined": number} for power in powers for number in numbers
     ]
+
+
+def combining(powers: tuple[str, ...] = POWERS, fewest: int = 1) -> dict[str, Grid]:
+    """The grid of SPORF 3.2 for F-RC: from one feature on, which is RF, to five."""
+    return {"forest-rc": Grid(partial(_combinations, powers, fewest))}
 
 
 def _thesis(more: tuple[str, ...], task: Task) -> list[dict[str, object]]:
@@ -33,7 +35,10 @@ def _thesis(more: tuple[str, ...], task: Task) -> list[dict[str, object]]:
 
 WIDE = Grid(_candidates)  # d up to p², all else given
 # Other systems have the grids of SPORF 3.2 of their own.
-SPORF_GRIDS = {"forest-rc": Grid(_combinations)}
+SPORF_GRIDS = combining()
+# With one feature F-RC can be RF, which the paper has beside it. Where single features are best, as
+# on orthant, the out-of-bag error then chooses RF's directions, with d up to p².
+COMBINED = {"combined": combining(fewest=2)}
 
 _NARROW_THESIS, _WIDE_THESIS = (
     Grid(partial(_thesis, ())),

@@ -11,7 +11,7 @@ from bevel.tuning.candidates import DENSITIES
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import Plan, Problem, Protocol
 from bevel_lab.protocols.claims import ABOUT, ABOVE, NOT_ABOVE, Claim, Side
-from bevel_lab.protocols.grids import SPORF_GRIDS, WIDE
+from bevel_lab.protocols.grids import COMBINED, SPORF_GRIDS, WIDE
 from bevel_lab.protocols.layout import Setting, cells_of, fully_grown_trees, is_ours
 from bevel_lab.protocols.measures import directions_of_trunk
 
@@ -111,6 +111,7 @@ def against_rows(
         size=size,
         tuned=True,
         grids=SPORF_GRIDS,
+        other_grids=COMBINED,
         figures=("error-against-rows",),
         claims=claims,
     )

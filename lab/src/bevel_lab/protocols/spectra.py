@@ -83,6 +83,7 @@ SPECTRA = Protocol(
     load=load,
     parameters=parameters,
     size=size,
+    fewer={"trees": (N_TREES, 300), "repeats": (N_REPEATS, 10), "folds": (N_FOLDS, 10)},
     source=FOLDER,
     figures=("ranks", "critical-difference"),
     claims=tuple(

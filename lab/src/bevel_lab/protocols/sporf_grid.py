@@ -8,6 +8,7 @@ from bevel_lab.cells import Cell
 from bevel_lab.protocols import simulated
 from bevel_lab.protocols.base import SETS, Plan, Protocol
 from bevel_lab.protocols.claims import ABOUT, NOT_ABOVE, Claim, Side
+from bevel_lab.protocols.grids import combining
 from bevel_lab.protocols.layout import NOTHING, Variants, cells_of, fully_grown_trees
 from bevel_lab.protocols.sets import chosen_sets
 from bevel_lab.protocols.sporf import N_TREES, SPORF, load_fold, n_folds, size
@@ -77,11 +78,6 @@ def _signs(task: Task) -> list[dict[str, object]]:
     return [{"n_projections": d, "density": number} for d in UP_TO_P for number in numbers]
 
 
-def _combinations(task: Task) -> list[dict[str, object]]:
-    numbers = [number for number in DENSITIES[1:] if number <= task.p] or [1]
-    return [{"n_projections": d, "n_combined": number} for d in UP_TO_P for number in numbers]
-
-
 RESTRICTED = Protocol(
     NAME,
     "Tomita's thesis, 3.3.7.2 and Figure 3.9",
@@ -92,7 +88,8 @@ RESTRICTED = Protocol(
     parameters=simulated.paper_trees,
     size=simulated.size,
     tuned=True,
-    grids={RERF: Grid(_signs), FOREST_RC: Grid(_combinations)},
+    grids={RERF: Grid(_signs), **combining(UP_TO_P)},
+    other_grids={"combined": combining(UP_TO_P, fewest=2)},
     figures=("error-against-rows",),
     claims=(
         Claim(

@@ -156,6 +156,7 @@ TIMING = Protocol(
     source=BOTH,
     left_out=what_is_missing,
     measure=latency,
+    fewer={"trees": (N_TREES, 500)},
     one_at_a_time=True,
     figures=("seconds-against", "strong-scaling", "single-rows"),
     claims=(

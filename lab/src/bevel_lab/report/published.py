@@ -30,11 +30,27 @@ __all__ = ["MEASURES", "Agreement", "Pair", "Published", "agreements", "pairs", 
 MEASURES = ("auto", "error", "error-percent", "printed-kappa")
 NAMES = ("name", "dataset", "data", "data set")
 NOT_SYSTEMS = frozenset({*NAMES, "id", "n", "p", "p_num", "p_cat", "c", "group", "remark"})
+# Our data sets, and what papers call them otherwise, as `same_name` spells both.
+SETS = {
+    "connbenchsonarminesrocks": ("sonar",),
+    "simulatedringnorm": ("ringnorm",),
+    "simulatedspirals": ("spirals",),
+    "simulatedthreenorm": ("threenorm", "threernorm"),
+    "simulatedtwonorm": ("twonorm",),
+    "simulatedcircles": ("circles",),
+    "congressionalvoting": ("votes",),
+    "molecbiolpromoter": ("promotergene",),
+    "pima": ("diabetes",),
+    "breastcancerwisconsin": ("breast", "cancer"),
+    "ionosphere": ("iono",),
+    "waveform": ("wave",),
+}
 MAX_PRINTED_ERROR = 10.0  # a larger standard error, or none at all, is not used (percent)
 
-# What the papers call systems that have another name here.
+# What the papers call systems that have another name here, the closest first: Menze's random forest
+# has its trees tuned.
 ALIASES = {
-    "rf": ("random-forest", "rf"),
+    "rf": ("rf-cv", "random-forest", "rf"),
     "f-rc": ("forest-rc",),
     "rerf": ("sporf",),
     "gpr": ("gp",),
@@ -56,6 +72,11 @@ class Published:
     groups: Mapping[str, str] = field(default_factory=dict)
     remarks: Mapping[str, str] = field(default_factory=dict)
     sizes: Mapping[str, Mapping[str, float]] = field(default_factory=dict)  # n, p_num, p_cat, c
+
+    def name_of(self, data: str) -> str:
+        """What the paper calls one of our data sets, as `same_name` spells it."""
+        name = same_name(data)
+        return next((each for each in (name, *SETS.get(name, ())) if each in self.printed), name)
 
 
 @dataclass(frozen=True)
@@ -173,7 +194,7 @@ def pairs(tally: Tally, published: Published, largest_shares: Mapping[str, float
     found = []
     taken: set[tuple[str, str]] = set()
     for number, case in enumerate(tally.cases):
-        printed = published.printed.get(same_name(case.data), {})
+        printed = published.printed.get(published.name_of(case.data), {})
         for system, (value, spread) in printed.items():
             mine = _ours(system, tally.systems)
             if mine is None or (case.data, mine) in taken:

@@ -64,7 +64,7 @@ def known_reasons(
         facts = _remarks(published, data)
         if table is not None:
             facts += _missing(table, published.measure)
-            facts += _sizes(table, published.sizes.get(same_name(data), {}))
+            facts += _sizes(table, published.sizes.get(published.name_of(data), {}))
             facts += _nominal(table)
         if entry is not None:
             facts += _note(entry)
@@ -76,7 +76,7 @@ def known_reasons(
 
 
 def _remarks(published: Published, data: str) -> list[str]:
-    name = same_name(data)
+    name = published.name_of(data)
     return [published.remarks[name]] if name in published.remarks else []
 
 

@@ -16,7 +16,7 @@ from bevel_lab.cells import FAILED, OK, SKIPPED
 from bevel_lab.protocols import PROTOCOLS
 from bevel_lab.protocols.claims import Verdict, check_claim
 from bevel_lab.report.drawings import STUDY, comparison_figures, setting_figures
-from bevel_lab.report.published import Pair, Published, agreements, pairs, read_published
+from bevel_lab.report.published import Pair, Published, agreements, pairs, read_published, same_name
 from bevel_lab.report.reasons import find_index, known_reasons
 from bevel_lab.report.report_tables import (
     agreement_table,
@@ -80,8 +80,15 @@ class Run:
 
     @cached_property
     def rounds(self) -> Sequence[Round]:
-        groups = self.published.groups if self.published is not None else {}
-        return rounds(self.tally, self.reference, groups)
+        return rounds(self.tally, self.reference, self._groups())
+
+    def _groups(self) -> Mapping[str, str]:
+        """Groups of our data sets in the paper's table."""
+        if self.published is None:
+            return {}
+        named = {case.data: self.published.name_of(case.data) for case in self.tally.cases}
+        groups = self.published.groups
+        return {same_name(data): groups[name] for data, name in named.items() if name in groups}
 
     @cached_property
     def pairs(self) -> Sequence[Pair]:

@@ -114,7 +114,7 @@ class CellRunner:
         return setting
 
     def _estimator(self, system: System, task: Task, setting: Mapping[str, Any]) -> Any:
-        grid = self.protocol.grids.get(system.name, system.tuning)
+        grid = self.protocol.grids_of(self.plan).get(system.name, system.tuning)
         if grid is not None and self.protocol.is_tuned(self.plan):
             fewer = self.plan.tuning_trees or self.protocol.tuning_trees
             return Tuned(system, grid, task, setting, fewer)

@@ -5,8 +5,10 @@ inside. That changes their times, never their results.
 """
 
 import importlib.util
+import math
+import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -14,7 +16,8 @@ from bevel.errors import join_names, wrong_value
 from bevel.report.page import WITH_PEERS, describe_environment
 from bevel.training.threads import count_threads
 from bevel_lab.cells import FAILED, OK, SKIPPED, Cell, Result
-from bevel_lab.protocols.base import Plan, Protocol
+from bevel_lab.protocols.base import SIMULATED, Plan, Protocol
+from bevel_lab.protocols.sets import all_sets
 from bevel_lab.running.cell_runner import CellRunner
 from bevel_lab.running.remaining import RemainingTime
 from bevel_lab.running.steps import Step
@@ -26,6 +29,8 @@ from bevel_lab.systems.remote import has_package
 
 __all__ = ["Outcome", "Step", "absent_systems", "run"]
 
+# Entries of a table too small to matter: scores and set-up cost as much.
+FIXED_ENTRIES = 20_000
 # Entries of a training table from which the threads are better used inside the cell: fits then
 # take seconds, and two at once would need twice the memory.
 LARGE = 2_000_000
@@ -84,9 +89,10 @@ def run(
     """
     interpreters = dict(interpreters or {})
     jobs = count_threads(jobs)
+    plan = with_full_names(protocol, plan)
     start = time.monotonic()
     with store.lock():
-        store.check_meaning(_meaning(protocol, plan))
+        store.check_meaning(protocol.meaning(plan))
         absent = absent_systems(plan.systems, interpreters)
         plan = replace(plan, systems=tuple(name for name in plan.systems if name not in absent))
         cells = _cells(protocol, plan)
@@ -148,6 +154,10 @@ def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
     cells = list(protocol.cells(plan))
     if len({cell.key for cell in cells}) < len(cells):
         raise AssertionError(f"Two cells of {protocol.name} have the same key.")
+    if plan.grid is not None and plan.grid not in protocol.other_grids:
+        grids = " or ".join(protocol.other_grids)
+        required = f"{grids}, or left out" if grids else f"left out: {protocol.name} has no other"
+        raise wrong_value("--grid", required, plan.grid, "Omit it for the grid of the paper.")
     if plan.folds is not None and {cell.fold for cell in cells} != set(range(plan.folds)):
         raise wrong_value(
             "--folds", f"left out: {protocol.name} has no folds to choose", plan.folds, "Omit it."
@@ -162,6 +172,37 @@ def _cells(protocol: Protocol, plan: Plan) -> list[Cell]:
     for name, values in plan.settings.items():
         cells = _with_setting(cells, name, values)
     return cells
+
+
+def with_full_names(protocol: Protocol, plan: Plan) -> Plan:
+    """The plan with data sets in full: twonorm for "simulated twonorm", if it is the only one.
+
+    A part of a name is one of its words or some of them. Names of which there is none are kept, and
+    refused where the cells are made.
+    """
+    if not plan.only:
+        return plan
+    known = set() if protocol.source == SIMULATED else set(all_sets(plan.data))
+    if not known.issuperset(plan.only):
+        whole = replace(plan, only=(), quick=False, max_rows=None)
+        known |= {cell.data for cell in protocol.cells(whole)}
+    return replace(plan, only=tuple(dict.fromkeys(_full(name, known) for name in plan.only)))
+
+
+def _full(name: str, known: Collection[str]) -> str:
+    if name in known:
+        return name
+    words = _words(name)
+    same = [each for each in known if _words(each) == words]
+    found = sorted(same or [each for each in known if _words(each) >= words])
+    if len(found) > 1:
+        required = f"the name of one data set; {join_names(found)} have this in theirs"
+        raise wrong_value("--only", required, name, "Write it in full.")
+    return found[0] if found else name
+
+
+def _words(name: str) -> frozenset[str]:
+    return frozenset(re.split(r"[\s_-]+", name.lower()))
 
 
 def _with_setting(cells: Sequence[Cell], name: str, values: Sequence[str]) -> list[Cell]:
@@ -190,7 +231,7 @@ def _steps(
     inside = [cell for cell in cells if runner.protocol.one_at_a_time or size(cell) >= LARGE]
     large = {cell.key for cell in inside}
     beside = [cell for cell in cells if cell.key not in large]
-    remaining = RemainingTime(cells, size)
+    remaining = RemainingTime(cells, lambda cell: _cost(runner, cell))
     n_done = 0
     for part, n_workers, n_jobs in ((beside, jobs, 1), (inside, 1, jobs)):
         for result, seconds in WorkerPool(runner, n_workers, n_jobs, timeout).results(part):
@@ -200,8 +241,11 @@ def _steps(
             yield Step(result, n_done, len(cells), remaining.seconds() / jobs)
 
 
-def _meaning(protocol: Protocol, plan: Plan) -> dict[str, Any]:
-    return {"experiment": protocol.name, **plan.meaning()}
+def _cost(runner: CellRunner, cell: Cell) -> float:
+    """An estimate of the work of a cell: trees × n p log(n p), where a system has trees."""
+    entries = runner.protocol.size(cell, runner.plan) + FIXED_ENTRIES
+    n_trees = int(runner.protocol.parameters(cell, runner.plan).get("n_trees", 1))
+    return n_trees * entries * math.log2(entries)
 
 
 def _description(
@@ -212,7 +256,7 @@ def _description(
         "experiment": protocol.name,
         "paper": protocol.paper,
         "sentence": protocol.sentence,
-        "meaning": _meaning(protocol, plan),
+        "meaning": protocol.meaning(plan),
         "systems": list(plan.systems),
         "labels": {name: SYSTEMS[name].label for name in plan.systems},
         "absent": dict(absent),

@@ -161,7 +161,7 @@ def _results(
     store: ResultStore | None = None,
 ) -> Iterator[Result]:
     """Results as they come; each is stored before it is shown."""
-    remaining = RemainingTime(cells, lambda _: 0)
+    remaining = RemainingTime(cells, lambda _: 1.0)
     bar = Progress(0, len(cells), verbose, None, label="fits")
     with bar:
         for number, cell in enumerate(cells, 1):
