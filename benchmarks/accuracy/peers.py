@@ -3,8 +3,8 @@
     python -m benchmarks.accuracy.peers --folder data --systems bevel,lightgbm,catboost
 
 Each set is cut into two folds, the same for all systems, after at most 20 000 rows are drawn from
-it. The sets are those of 700 rows and more in `uci`, and all of `regression` and `large`, from the
-smallest on (rows × columns × classes). Systems have one thread and the seed 0; nominal columns are
+it. The sets are those of 700 rows and more in `uci`, and all of `regression` and `large` (or of the
+folders of `--sets`, such as `mixed`), from the smallest on (rows × columns × classes). Systems have one thread and the seed 0; nominal columns are
 native in all of them but scikit-learn's forest, which gets indicators. Rows are appended to a file
 as they come, so that a stopped run resumes; the tables are of the sets that all systems have done.
 Settings of Bevel were chosen on the half of the sets whose names have an even CRC-32; the other
@@ -162,7 +162,7 @@ def report(rows: Sequence[dict[str, str]], systems: Sequence[str]) -> str:
     """Tables of the sets that all systems have done: all of them, and the report half."""
     table = pd.DataFrame(rows)
     for name in MEASURES:
-        table[name] = pd.to_numeric(table[name])
+        table[name] = table[name].astype(float)
     table = table[table["system"].isin(systems)]
     means = table.pivot_table(list(MEASURES), "set", "system", dropna=False)
     counts = table.pivot_table("fold", "set", "system", aggfunc="count")

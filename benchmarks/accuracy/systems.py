@@ -63,7 +63,15 @@ def fit_hist_gb(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
     from sklearn.ensemble import HistGradientBoostingClassifier, HistGradientBoostingRegressor
 
     kind = HistGradientBoostingClassifier if n_classes else HistGradientBoostingRegressor
-    return _predict(kind(random_state=0).fit(X, y), n_classes)
+    # Columns of more levels than it takes are read as numbers.
+    many = [name for name in X if X[name].dtype == "category" and X[name].nunique() > 255]
+
+    def read(frame: pd.DataFrame) -> pd.DataFrame:
+        codes = {name: frame[name].cat.set_categories(X[name].cat.categories) for name in many}
+        return frame.assign(**{name: column.cat.codes for name, column in codes.items()})
+
+    predict = _predict(kind(random_state=0).fit(read(X), y), n_classes)
+    return lambda frame: predict(read(frame))
 
 
 def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
@@ -74,16 +82,17 @@ def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> P
 
 
 def fit_random_forest(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
-    """500 trees; indicators for nominal columns."""
+    """500 trees; indicators for nominal columns, means for missing numbers."""
     from sklearn.compose import make_column_transformer
     from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
+    from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
     kind = RandomForestClassifier if n_classes else RandomForestRegressor
     nominal = [name for name in X if X[name].dtype == "category"]
     indicators = make_column_transformer(
-        (OneHotEncoder(handle_unknown="ignore"), nominal), remainder="passthrough"
+        (OneHotEncoder(handle_unknown="ignore"), nominal), remainder=SimpleImputer()
     )
     model = make_pipeline(indicators, kind(500, n_jobs=1, random_state=0))
     return _predict(model.fit(X, y), n_classes)

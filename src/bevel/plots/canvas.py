@@ -38,6 +38,7 @@ __all__ = [
     "decimals_for",
     "detached",
     "digits",
+    "is_dates",
     "largest_of",
     "legend",
     "line",
@@ -132,6 +133,13 @@ def mark_dates(axis: Any) -> None:
     locator: Any = AutoDateLocator(minticks=3, maxticks=7)  # type: ignore[no-untyped-call]
     axis.set_major_locator(locator)
     axis.set_major_formatter(ConciseDateFormatter(locator))  # type: ignore[no-untyped-call]
+
+
+def is_dates(axis: Any) -> bool:
+    """Whether the ticks of an axis are dates, which choose their number themselves."""
+    from matplotlib.dates import DateLocator
+
+    return isinstance(axis.get_major_locator(), DateLocator)
 
 
 @contextmanager

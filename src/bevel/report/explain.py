@@ -23,7 +23,7 @@ from bevel.analysis.results import (
 )
 from bevel.analysis.rules.rule_set import RULE_NOTES
 from bevel.errors import join_names, shorten
-from bevel.plots.canvas import detached
+from bevel.plots.canvas import detached, is_dates
 from bevel.printable import shorten_names
 from bevel.report.data_sheet import family_table
 from bevel.report.headline import interval, number, score
@@ -145,7 +145,8 @@ def draw_effect(result: Effect, heights: tuple[float, float], output_name: str =
             ax.set_xlim(heights)
         else:
             ax.set_ylim(heights)
-            ax.locator_params(axis="x", nbins=5)
+            if not is_dates(ax.xaxis):
+                ax.locator_params(axis="x", nbins=5)
         if ax.get_legend() is not None:  # above the curves, not on them
             n = min(MAX_IN_LINE, len(ax.get_lines()))
             ax.legend(loc="lower center", bbox_to_anchor=(0.5, 1.0), ncols=n, fontsize=9)
