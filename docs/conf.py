@@ -34,6 +34,8 @@ exclude_patterns = [
     "README.md",
 ]
 source_suffix = {".md": "markdown", ".rst": "restructuredtext"}
+# scikit-learn's own docstrings of metadata routing refer to terms of its glossary.
+suppress_warnings = ["ref.term"]
 default_role = "literal"
 highlight_language = "none"  # blocks without a language are outputs and commands
 

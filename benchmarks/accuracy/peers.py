@@ -3,10 +3,11 @@
     python -m benchmarks.accuracy.peers --folder data --systems bevel,lightgbm,catboost
 
 Each set is cut into two folds, the same for all systems, after at most 20 000 rows are drawn from
-it. The sets are those of 700 rows and more in `uci`, and all of `regression` and `large` (or of the
-folders of `--sets`, such as `mixed`), from the smallest on (rows × columns × classes). Systems have one thread and the seed 0; nominal columns are
-native in all of them but scikit-learn's forest, which gets indicators. Rows are appended to a file
-as they come, so that a stopped run resumes; the tables are of the sets that all systems have done.
+it. The sets are those of 700 rows and more in `uci`, and all of `regression` and `large`, or of the
+folders of `--sets`, such as `mixed`, from the smallest on (rows × columns × classes). Systems have
+one thread and the seed 0; nominal columns are native in all of them but scikit-learn's forest,
+which gets indicators. Rows are appended to a file as they come, so that a stopped run resumes; the
+tables are of the sets that all systems have done.
 Settings of Bevel were chosen on the half of the sets whose names have an even CRC-32; the other
 half is the report half.
 """
