@@ -39,7 +39,7 @@ class BinnedColumns {
   // rows: those that bins are learned from; all rows are coded. room: see CodeGroups.
   BinnedColumns(const DatasetView& data, const TableValues& table, std::span<const uint32_t> rows,
                 int max_bins, int n_threads, std::span<uint8_t> room);
-  // The same bins of sparse columns, which are those of `data`.
+  // Bins of the sparse columns of `data`, equal to those of the dense table.
   BinnedColumns(const DatasetView& data, std::span<const uint32_t> rows, int max_bins,
                 int n_threads);
 

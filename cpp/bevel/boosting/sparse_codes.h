@@ -86,7 +86,7 @@ class SparseCodes {
  public:
   // n_values: about how many codes differ from the defaults.
   void resize(size_t n_rows, size_t n_columns, size_t n_values) {
-    // So many columns that a row has a few entries in a group.
+    // A group has as many columns as give a row a few entries in it.
     constexpr size_t kEntriesOfRow = 4, kMinColumns = 16;
     const size_t wide = n_values == 0 ? n_columns : kEntriesOfRow * n_rows * n_columns / n_values;
     const size_t most = std::clamp(wide, kMinColumns, SparseCodeGroup::kMaxColumns);

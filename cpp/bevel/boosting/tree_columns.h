@@ -77,7 +77,7 @@ class TreeColumns {
     return offset(group, group.first + group.width);
   }
   bool is_sparse() const { return data_.sparse != nullptr; }
-  // Of dense columns: the code of row r is at [r * kGroupColumns].
+  // Codes of a dense column; that of row r is at [r * kGroupColumns].
   const uint8_t* codes(size_t column) const {
     return is_feature(column) ? features_.codes().column(column)
                               : codes_.column(column - n_features_);
@@ -118,7 +118,7 @@ class TreeColumns {
   void code_directions(std::span<const uint32_t> rows, Team& team);
   void place_bins(std::span<const uint32_t> rows, Team& team);
   void code_block(size_t first, size_t last);
-  // The same bins and codes of directions of sparse columns.
+  // Bins and codes of directions of sparse columns, equal to those of the dense table.
   class SparseDirections;
   void code_sparse_directions(std::span<const uint32_t> rows, Team& team);
   // features: values of each feature for the rows to be projected.

@@ -89,7 +89,7 @@ class CutSearch {
   // found.
   void search(size_t column, const PackedSum* histogram, const NodeTotals& node, double known_score,
               NodeCut& best) const;
-  // The same for a numeric column.
+  // Offers the cuts of a numeric column by the sums of its bins.
   void search_numbers(size_t column, const BinSums& bins, const NodeTotals& node,
                       double known_score, NodeCut& best) const;
 
