@@ -288,7 +288,8 @@ def test_onnx_model_predicts_as_python(what):
         for name in X
     }
     found = session.run(None, inputs)
-    assert np.allclose(found[-1], predictions(model), rtol=1e-9, atol=1e-12)
+    # The operator of trees adds up leaves in float32.
+    assert np.allclose(found[-1], predictions(model), rtol=1e-6, atol=1e-8)
     if kind == "classes":
         assert np.array_equal(found[0], model.predict(X))
 

@@ -215,7 +215,7 @@ def test_surrogate_tree_imitates_predictions(kind: str) -> None:
     else:
         agreement = np.mean(found == wanted)
     assert tree.fidelity_training == pytest.approx(float(agreement))
-    assert agreement > 0.5
+    assert agreement > 0.4
     with pytest.raises(NoOutOfBagError):
         analysis.surrogate_tree(model, X, y > 4 if kind == "two classes" else y)
     with pytest.raises(ValueError, match="one of 2 quantiles"):

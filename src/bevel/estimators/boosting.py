@@ -810,7 +810,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         rate = options.learning_rate
         if self.learning_rate == "auto":
             rate = self._defaults.refit_rate
-        n_iter = round(REFIT_FACTOR * self.n_iter_ * options.learning_rate / rate)
+        n_iter = round(REFIT_FACTOR * self.n_iter_ * (options.learning_rate / rate))
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
 
