@@ -22,8 +22,8 @@ constexpr size_t kParallelWork = 1 << 17;
 // A small node keeps no histograms: adding up its rows again costs less than subtracting stored
 // entries, each of which costs as much as some additions.
 constexpr double kAdditionsPerEntry = 4.0;
-// On sparse columns only the entries that have rows are searched, so that an addition with its share
-// of that search costs more than subtracting and searching an entry.
+// On sparse columns only the entries that have rows are searched, so that an addition with its
+// share of that search costs more than subtracting and searching an entry.
 constexpr double kSparseAdditionsPerEntry = 0.4;
 
 // Operations for a row of a group of sparse columns, about.
