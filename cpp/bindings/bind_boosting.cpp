@@ -271,6 +271,7 @@ void bind_boosting(nb::module_& m) {
       .def_rw("max_depth", &BoostingOptions::max_depth)
       .def_rw("min_samples_leaf", &BoostingOptions::min_samples_leaf)
       .def_rw("l2", &BoostingOptions::l2)
+      .def_rw("linear_leaves", &BoostingOptions::linear_leaves)
       .def_rw("min_hessian", &BoostingOptions::min_hessian)
       .def_rw("subsample", &BoostingOptions::subsample)
       .def_rw("samples_by_gradient", &BoostingOptions::samples_by_gradient)

@@ -53,6 +53,7 @@ class BoostingOptions:
     max_depth: int
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     min_hessian: float
     subsample: float
     samples_by_gradient: bool

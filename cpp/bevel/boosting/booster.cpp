@@ -11,6 +11,7 @@
 
 #include "bevel/boosting/binned_columns.h"
 #include "bevel/boosting/gradient_sampling.h"
+#include "bevel/boosting/leaf_models.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/splitting/histogram_splitter.h"
 #include "bevel/boosting/team.h"
@@ -52,6 +53,7 @@ class Booster {
     else
       features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
     columns_.emplace(options, set.data, table, *features_, boosting.max_bins, set.direction_room);
+    if (boosting.linear_leaves) leaf_models_.emplace(set.data, table, boosting.l2);
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
     else
@@ -226,6 +228,12 @@ class Booster {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
     const std::vector<ValueBounds> bounds = bound_values(tree, output);
+    std::vector<std::vector<int32_t>> features;
+    std::vector<LeafModel> models;
+    if (leaf_models_) {
+      features = leaf_models_->features_of_leaves(tree.nodes);
+      models.resize(tree.nodes.size());
+    }
     team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
       poll_cancellation(leaf.rows.size() * 4);
@@ -236,9 +244,19 @@ class Booster {
       const double value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
       tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
+      if (leaf_models_) {
+        LeafModel& model = models[static_cast<size_t>(leaf.node)];
+        model = leaf_models_->fit(leaf.rows, features[static_cast<size_t>(leaf.node)], gradients_,
+                                  value, boosting_.learning_rate);
+        tree.nodes.leaf_value[leaf.node] = model.value;
+        leaf_models_->add(model, leaf.rows, raw);
+        leaf_models_->add(model, leaf.others, raw);
+        return;
+      }
       for (const uint32_t row : leaf.rows) raw[row] += value;
       for (const uint32_t row : leaf.others) raw[row] += value;
     });
+    if (leaf_models_) store_models(models, tree.nodes);
     for (size_t node = tree.nodes.size(); node-- > 0;) {
       const int32_t right = tree.nodes.right[node];
       if (right >= 0) weights[node] = weights[node + 1] + weights[static_cast<size_t>(right)];
@@ -264,6 +282,7 @@ class Booster {
   std::span<const uint32_t> bag_;  // the rows of an iteration: all training rows, or those drawn
   std::optional<BinnedColumns> features_;
   std::optional<TreeColumns> columns_;
+  std::optional<LeafModels> leaf_models_;  // none: leaves have one value each
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
   GradientSampling sampling_;

@@ -77,7 +77,7 @@ class SoftVotes {
  public:
   explicit SoftVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     if (leaf < forest_.n_classes) {
       sums[leaf] += 1.0;
       return;
@@ -95,7 +95,7 @@ class HardVotes {
  public:
   explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
+  void add(int32_t leaf, size_t, const float*, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
 
  private:
   const PackedForest& forest_;
@@ -106,7 +106,7 @@ class OutputVotes {
  public:
   explicit OutputVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     const size_t first = static_cast<size_t>(leaf - forest_.n_classes) * forest_.n_outputs;
     for (size_t k = 0; k < forest_.n_outputs; ++k) sums[forest_.vote[first + k]] += 1.0;
   }
@@ -119,8 +119,8 @@ class Values {
  public:
   explicit Values(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return 1; }
-  void add(int32_t leaf, size_t, double* sums) const {
-    sums[0] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  void add(int32_t leaf, size_t, const float* row, double* sums) const {
+    sums[0] += forest_.value_of(leaf, row);
   }
 
  private:
@@ -132,7 +132,7 @@ class LeafVectors {
  public:
   explicit LeafVectors(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return forest_.n_outputs; }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     const double* values = &forest_.output_value[static_cast<size_t>(leaf) * forest_.n_outputs];
     for (size_t k = 0; k < forest_.n_outputs; ++k) sums[k] += values[k];
   }
@@ -147,8 +147,8 @@ class OutputValues {
   OutputValues(const PackedForest& forest, size_t n_outputs)
       : forest_(forest), n_outputs_(n_outputs) {}
   size_t width() const { return n_outputs_; }
-  void add(int32_t leaf, size_t tree, double* sums) const {
-    sums[tree % n_outputs_] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  void add(int32_t leaf, size_t tree, const float* row, double* sums) const {
+    sums[tree % n_outputs_] += forest_.value_of(leaf, row);
   }
 
  private:
@@ -179,7 +179,8 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
           },
           [&](size_t t, int32_t reached) { scratch.leaf[t] = reached; });
       for (size_t t = 0; t < last - first; ++t)
-        leaves.add(scratch.leaf[t], first + t, sums + static_cast<size_t>(row) * width);
+        leaves.add(scratch.leaf[t], first + t, block.row(static_cast<size_t>(row)),
+                   sums + static_cast<size_t>(row) * width);
     }
     return;
   }
@@ -187,8 +188,10 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
   for (size_t tree = first; tree < last; ++tree) {
     poll_cancellation(work_of_tree(forest, block, chosen.size()));
     walk_tree(forest, walk, tree, block, chosen, scratch);
-    for (size_t i = 0; i < chosen.size(); ++i)
-      leaves.add(scratch.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const auto row = static_cast<size_t>(chosen[i]);
+      leaves.add(scratch.leaf[i], tree, block.row(row), sums + row * width);
+    }
   }
 }
 

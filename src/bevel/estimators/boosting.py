@@ -468,6 +468,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             max_depth=-1 if self.max_depth is None else int(self.max_depth),
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
+            linear_leaves=getattr(self, 'linear_leaves', False) is True,
             subsample=float(self.subsample),
             samples_by_gradient=self.row_sampling == "gradient",
             max_bins=int(self.max_bins),

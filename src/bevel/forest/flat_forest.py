@@ -97,6 +97,8 @@ FOREST_FIELDS: Mapping[str, ForestField] = {
     "output_classes": ForestField("<i4", "output"),
     "output_value": ForestField("<f8", "leaf_output"),
     "entry_level": ForestField("<i4", "entry", "optional"),
+    "entry_low": ForestField("<f4", "entry", "optional"),
+    "entry_high": ForestField("<f4", "entry", "optional"),
 }
 
 
@@ -202,6 +204,10 @@ class FlatForest:
     entry_level : ndarray of int32, one for each entry, or empty if all are -1
         Level of a nominal feature: the entry adds its coefficient to the projected value of rows
         that have the level, and nothing to others. -1: a coefficient of the feature's number.
+    entry_low, entry_high : ndarray of float32, one for each entry, or empty without leaf models
+        Leaf with a linear model, whose features and coefficients are the entries of the leaf: the
+        range to which the feature is clipped. The leaf predicts `leaf_value` plus the sum of the
+        coefficients times the clipped features. 0 for splits.
 
     Examples
     --------
@@ -236,6 +242,8 @@ class FlatForest:
     output_classes: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     output_value: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     entry_level: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    entry_low: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    entry_high: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
 
     def __post_init__(self) -> None:
         for name, value in self._fields().items():
@@ -330,6 +338,11 @@ class FlatForest:
     def n_outputs(self) -> int:
         """Number of targets that the leaves predict."""
         return max(1, len(self.output_classes))
+
+    @property
+    def has_leaf_models(self) -> bool:
+        """Whether leaves have linear models."""
+        return len(self.entry_low) > 0
 
     @property
     def nbytes(self) -> int:
@@ -668,7 +681,7 @@ def spread_columns(
 
 
 # What optional arrays of entries hold where there is nothing.
-NOTHING_OF_ENTRY = {"entry_p_value": np.nan, "entry_level": -1}
+NOTHING_OF_ENTRY = {"entry_p_value": np.nan, "entry_level": -1, "entry_low": 0, "entry_high": 0}
 
 
 def with_level_values(X: Float32s, terms: Ints64) -> Float32s:

@@ -454,6 +454,7 @@ class BoostingOptions:
     max_depth: int  # -1: no limit
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     subsample: float
     samples_by_gradient: bool
     max_bins: int
