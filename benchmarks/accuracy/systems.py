@@ -29,6 +29,13 @@ def fit_bevel(
     return _predict(kind(random_state=0, n_jobs=1).fit(X, y), n_classes)
 
 
+def fit_boosting(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
+    """Boosting of Bevel with some parameters of its regressions."""
+    kind = ObliqueBoostingClassifier if n_classes else ObliqueBoostingRegressor
+    model = kind(random_state=0, n_jobs=1, **({} if n_classes else setting))
+    return _predict(model.fit(X, y), n_classes)
+
+
 def fit_lightgbm(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
     import lightgbm
 
@@ -155,7 +162,12 @@ FORESTS: dict[str, Fit] = {
 COMBINED: dict[str, Fit] = {
     "bevel_combined": partial(fit_bevel, ObliqueClassifier, ObliqueRegressor),
 }
-SYSTEMS = BOOSTING | FORESTS | COMBINED
+# Leaves of one value, and linear models in leaves, of regressions; "bevel" chooses.
+LEAVES: dict[str, Fit] = {
+    "bevel_plain_leaves": partial(fit_boosting, linear_leaves=False),
+    "bevel_linear_leaves": partial(fit_boosting, linear_leaves=True),
+}
+SYSTEMS = BOOSTING | FORESTS | COMBINED | LEAVES
 
 
 def _as_text(X: pd.DataFrame) -> pd.DataFrame:

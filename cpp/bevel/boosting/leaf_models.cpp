@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstdlib>
 #include <utility>
 
 #include "bevel/models/algebra/dense.h"
@@ -12,11 +11,9 @@ namespace bevel {
 namespace {
 
 // With more features, models fit noise and cost more than the histograms of the tree.
-static size_t kMaxTerms = getenv("LT_K") ? (size_t)atoi(getenv("LT_K")) : 7;
+constexpr size_t kMaxTerms = 7;
 // Rows that a leaf must have for each coefficient.
-static size_t kRowsPerTerm = getenv("LT_R") ? (size_t)atoi(getenv("LT_R")) : 3;
-static double kL = getenv("LT_L") ? atof(getenv("LT_L")) : 0;
-static double kL2 = getenv("LT_G") ? atof(getenv("LT_G")) : 0;
+constexpr size_t kRowsPerTerm = 3;
 
 }  // namespace
 
@@ -33,8 +30,7 @@ std::vector<std::vector<int32_t>> LeafModels::features_of_leaves(const NodeStore
       above = parent[above];
       for (int64_t e = nodes.entry_offset[above]; e < nodes.entry_offset[above + 1]; ++e) {
         const int32_t feature = nodes.entry_index[e];
-        const bool is_number =
-            feature < data_.first_level_term() && data_.levels[feature] == 0;
+        const bool is_number = feature < data_.first_level_term() && data_.levels[feature] == 0;
         if (is_number && own.size() < kMaxTerms &&
             std::find(own.begin(), own.end(), feature) == own.end())
           own.push_back(feature);
@@ -45,8 +41,7 @@ std::vector<std::vector<int32_t>> LeafModels::features_of_leaves(const NodeStore
 }
 
 LeafModel LeafModels::fit(std::span<const uint32_t> rows, std::span<const int32_t> features,
-                          std::span<const Gradient> gradients, double constant,
-                          double rate) const {
+                          std::span<const Gradient> gradients, double constant, double rate) const {
   LeafModel model{constant, {}};
   const size_t n = rows.size(), most = std::min(features.size(), n / kRowsPerTerm);
   double hessian = 0.0;
@@ -85,8 +80,7 @@ LeafModel LeafModels::fit(std::span<const uint32_t> rows, std::span<const int32_
   gram({values.data(), n, stride}, products.data());
   for (size_t j = 0; j < k; ++j) {
     steps[j] = products[j * stride + k];
-    products[j * stride + j] *= 1.0 + (l2_ + kL) / hessian;
-    products[j * stride + j] += kL2;
+    products[j * stride + j] *= 1.0 + l2_ / hessian;
   }
   const Matrix system{products.data(), k, stride};
   if (k == 0 || !factorise_positive(system)) {

@@ -28,9 +28,9 @@ class LeafModels {
   // Numeric features of the splits above each leaf, the nearest first, by node of the tree.
   std::vector<std::vector<int32_t>> features_of_leaves(const NodeStore& nodes) const;
 
-  // The model that lowers the loss of some rows by a Newton step, times the rate, around `constant`,
-  // the value of a leaf without a model. Penalties of coefficients are as if l2 more rows, of the
-  // hessian of one and as far from the mean as the leaf's, had no gradient.
+  // The model that lowers the loss of some rows by a Newton step, times the rate, around
+  // `constant`, the value of a leaf without a model. Penalties of coefficients are as if l2 more
+  // rows, of the hessian of one and as far from the mean as the leaf's, had no gradient.
   LeafModel fit(std::span<const uint32_t> rows, std::span<const int32_t> features,
                 std::span<const Gradient> gradients, double constant, double rate) const;
 

@@ -375,8 +375,10 @@ void Checker::check_value(size_t node) const {
     refuse_node(node, "its value must be finite and at most 1e65 in size.");
 }
 
-// Terms on numeric features, each once.
+// Terms on numeric features, each once; a tree without splits has none.
 void Checker::check_model(size_t node) {
+  if (node == first_ && n_entries(node) > 0)
+    refuse_node(node, "only leaves below a split may have a linear model.");
   double largest = std::abs(forest_.leaf_value[node]);
   repeats_.next_owner();
   for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {

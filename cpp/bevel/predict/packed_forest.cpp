@@ -361,7 +361,8 @@ size_t PackedForest::nbytes() const {
   size_t total = std::visit(size, nodes) + size(roots) + size(first_split) + size(medians) +
                  size(general) + size(general_place) + size(general_weight) + size(bits) +
                  size(missing_left) + size(share_offset) + size(share_class) + size(share) +
-                 size(vote) + size(leaf_value) + size(leaf_terms) + size(leaf_terms_offset);  // output_value is the forest's
+                 size(vote) + size(leaf_value) + size(leaf_terms) +
+                 size(leaf_terms_offset);  // output_value is the forest's
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

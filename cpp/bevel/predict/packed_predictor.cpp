@@ -95,7 +95,9 @@ class HardVotes {
  public:
   explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, const float*, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
+    sums[forest_.vote_of(leaf)] += 1.0;
+  }
 
  private:
   const PackedForest& forest_;

@@ -35,6 +35,7 @@ __all__ = [
     "join_forests",
     "overview_lines",
     "overview_title",
+    "scale_leaves",
     "spread_columns",
     "take_trees",
     "tree_complexities",
@@ -343,6 +344,16 @@ class FlatForest:
     def has_leaf_models(self) -> bool:
         """Whether leaves have linear models."""
         return len(self.entry_low) > 0
+
+    @cached_property
+    def central_value(self) -> npt.NDArray[np.float64]:
+        """Value of each leaf; with a linear model that in the middle of its ranges. 0 of splits."""
+        if not self.has_leaf_models:
+            return self.leaf_value
+        middle = (self.entry_low.astype(np.float64) + self.entry_high) / 2.0
+        node = np.repeat(np.arange(self.n_nodes), np.diff(self.entry_offset))
+        added = np.bincount(node, self.entry_weight * middle, minlength=self.n_nodes)
+        return np.asarray(self.leaf_value + added)
 
     @property
     def nbytes(self) -> int:
@@ -678,6 +689,16 @@ def spread_columns(
         entry_index=spread.astype(np.int32),
         rotation_index=columns.take(forest.rotation_index).astype(np.int32),
     )
+
+
+def scale_leaves(forest: FlatForest, factor: float) -> FlatForest:
+    """A forest of values whose leaves predict a multiple, up to the rounding of slopes."""
+    slopes: npt.ArrayLike = forest.entry_weight
+    if forest.has_leaf_models:
+        of_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
+        scaled = forest.entry_weight * np.float64(factor)
+        slopes = np.where(of_leaf, scaled, forest.entry_weight).astype(np.float32)
+    return replace(forest, leaf_value=forest.leaf_value * factor, entry_weight=slopes)
 
 
 # What optional arrays of entries hold where there is nothing.

@@ -217,6 +217,21 @@ _CLASSIFIER = [
     ),
 ]
 
+_LEAVES = [
+    Parameter(
+        "linear_leaves",
+        "auto",
+        [StrOptions(("auto",)), Flag()],
+        "Whether leaves have linear models on up to seven numeric features of the splits above "
+        "them, shrunk by `l2_regularization`. A leaf cuts features to the range of its training "
+        "rows, so that it does not extrapolate; a missing value counts as the median. "
+        '"auto": a regression by squared error with validation rows fits both kinds of leaves, and '
+        "takes linear ones if their loss is 3 % lower. Not of sparse tables, and not with "
+        "`monotonic_cst` or losses of quantiles.",
+        "Use False for leaves of one value.",
+    ),
+]
+
 REGRESSION_LOSSES = (
     "squared_error",
     "absolute_error",
@@ -254,4 +269,6 @@ def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
 BOOSTING_CLASSIFIER_PARAMETERS = _table(
     _CLASSIFIER[:1], _SCHEDULE, _TREES, _STOPPING, _DATA, _CLASSIFIER[1:], _RUN
 )
-BOOSTING_REGRESSOR_PARAMETERS = _table(_REGRESSOR, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN)
+BOOSTING_REGRESSOR_PARAMETERS = _table(
+    _REGRESSOR, _SCHEDULE, _TREES, _LEAVES, _STOPPING, _DATA, _RUN
+)

@@ -33,6 +33,7 @@ __all__ = [
     "OF_CLASSES",
     "OF_NUMBERS",
     "REFIT_FACTOR",
+    "TRIAL_SHARE",
     "BoostingDefaults",
     "BoostingFit",
     "BoostingOptions",
@@ -58,6 +59,9 @@ MIN_ROWS_TO_HOLD_OUT = 100
 # Iterations on all rows for each that was best without the held-out fifth of them. The validation
 # loss is flat around its minimum, and classes are still separated better beyond it.
 REFIT_FACTOR = 1.5
+# Beyond EARLY_STOPPING_ROWS, linear leaves must be clearly better in this share of the iterations
+# that leaves of one value have: there the fit that chooses is not followed by a longer one.
+TRIAL_SHARE = 1 / 3
 # Smaller differences, as a share of the loss, are noise on a few held-out rows.
 CLEAR_DIFFERENCE = 0.03
 
