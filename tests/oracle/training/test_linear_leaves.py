@@ -278,3 +278,13 @@ def test_sparse_tables_have_no_linear_leaves():
     with pytest.raises(ValueError, match="X must be dense"):
         fit(sparse, y)
     assert not ObliqueBoostingRegressor(random_state=0).fit(sparse, y).forest_.has_leaf_models
+
+
+@pytest.mark.parametrize("route", ["trees", "walk"])
+def test_onnx_predicts_by_the_models_of_leaves(route):
+    onnx_models = pytest.importorskip("support.onnx_models", exc_type=ImportError)
+    X, y = make_table(200, 11, n_nominal=0)
+    model = fit(X[:, :4], y)
+    new = make_table(300, 12, n_nominal=0)[0][:, :4]
+    found = onnx_models.answers(model, new, dtype="float64", route=route)
+    np.testing.assert_allclose(found.ravel(), model.predict(new), rtol=1e-12, atol=1e-12)
