@@ -693,12 +693,11 @@ def spread_columns(
 
 def scale_leaves(forest: FlatForest, factor: float) -> FlatForest:
     """A forest of values whose leaves predict a multiple, up to the rounding of slopes."""
-    slopes: npt.ArrayLike = forest.entry_weight
+    weight = forest.entry_weight
     if forest.has_leaf_models:
         of_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
-        scaled = forest.entry_weight * np.float64(factor)
-        slopes = np.where(of_leaf, scaled, forest.entry_weight).astype(np.float32)
-    return replace(forest, leaf_value=forest.leaf_value * factor, entry_weight=slopes)
+        weight = np.where(of_leaf, weight * np.float64(factor), weight).astype(np.float32)
+    return replace(forest, leaf_value=forest.leaf_value * factor, entry_weight=weight)
 
 
 # What optional arrays of entries hold where there is nothing.

@@ -273,7 +273,7 @@ def test_linear_leaves_are_refused_where_they_cannot_be(given, match):
 
 
 def test_sparse_tables_have_no_linear_leaves():
-    X, y = make_table(200, 10, n_nominal=0)
+    _, y = make_table(200, 10, n_nominal=0)
     sparse = sp.random(200, 30, density=0.05, format="csr", random_state=0)
     with pytest.raises(ValueError, match="X must be dense"):
         fit(sparse, y)
