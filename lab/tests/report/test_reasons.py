@@ -209,7 +209,7 @@ def test_page_and_terminal_say_whether_the_run_is_faithful(study):
     printed = report(study)
     assert re.search(r"SPORF is as good as the paper's or better on 6 sets", printed)
     assert re.search(
-        r"RF is neither shown to be worse than the paper's nor to be as good on 6 sets: \+2\.5\d \[",
+        r"RF is neither shown to be worse than the paper's nor to be as good on 6 sets: \+2\.5\d",
         " ".join(printed.split()),
     )
     assert "CCF is worse than the paper's on 6 sets" in printed

@@ -22,9 +22,7 @@ __all__ = ["TOLERANCE", "Claim", "Side", "Verdict", "check_claim", "not_above"]
 Row: TypeAlias = Mapping[str, Any]
 Unit: TypeAlias = tuple[Any, ...]  # data set, repeat, fold, other settings
 BELOW, ABOVE, ABOUT, NOT_ABOVE = "below", "above", "about", "not above"
-TOLERANCE = (
-    0.02  # what may be higher by more is not called as good: without a bound, noise would do
-)
+TOLERANCE = 0.02  # what may be higher by more is not called as good, however wide the noise
 
 
 @dataclass(frozen=True)
@@ -150,7 +148,8 @@ class Verdict:
 def not_above(low: float, high: float) -> bool | None:
     """Whether a difference with this interval is zero or below; None if the interval is too wide.
 
-    False if the whole interval is above zero. True if it is not, and ends at most `TOLERANCE` above.
+    False if the whole interval is above zero. True if it is not, and ends at most `TOLERANCE`
+    above.
     """
     if low > 0.0:
         return False
