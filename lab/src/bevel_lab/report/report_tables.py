@@ -297,7 +297,8 @@ def agreement_table(lines: Sequence[Agreement], labels: Labels) -> str:
         "Paired differences over data sets. As good or better: the interval is not wholly above "
         f"zero, and ends at most {100 * TOLERANCE:g} points above it. “Within 2 SE” is the share "
         "of sets whose errors differ by at most twice their combined standard error, the rounding "
-        "of the printed value included. Left out: sets whose printed standard error is 0 or above 10."
+        "of the printed value included. Left out: sets whose printed standard error is 0 or "
+        "above 10."
     )
     return table(header, rows, numeric=(1, 2, 3, 4, 6, 7)) + paragraph(note, kind="note")
 
