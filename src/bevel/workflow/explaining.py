@@ -290,7 +290,7 @@ MAX_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a momen
 
 NOT_KEPT = (
     "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
-    "--keep-targets (keep_targets=True in Python), or explain it on the rows of the fit, with "
+    "--model forest --keep-targets (keep_targets=True in Python), or explain it on the rows of the fit, with "
     "--target."
 )
 GROWN_ON = (
@@ -303,7 +303,7 @@ WEIGHTED = (
 )
 TOO_MANY = (
     "Quantiles of so many training rows in so many trees take more memory than a page is worth: "
-    "grow the model with bevel fit --keep-targets (keep_targets=True in Python)."
+    "grow the model with bevel fit --model forest --keep-targets (keep_targets=True in Python)."
 )
 
 
