@@ -8,8 +8,8 @@
 The first configuration of each model is its default. Others are drawn by `combined_configs`,
 `forest_configs` and `boosting_configs`; the same seed gives the same list. Forest and boosting
 together have `quality` and nothing else to choose: the entry is that of a model without tuning.
-TabArena's data sets are named in `sealed.csv`: no setting of Bevel is chosen on them, and those that
-are among ours under another name are in no half that settings are chosen on.
+TabArena's data sets are named in `sealed.csv`: no setting of Bevel is chosen on them, and those
+that are among ours are in no half that settings are chosen on.
 
     python -m benchmarks.arenas.tabarena table.csv other.csv --target label --out FOLDER
 
