@@ -29,6 +29,7 @@ from bevel.data.leaks import without_leak_alarm
 from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
 from bevel.errors import join_names, wrong_value
+from bevel.estimators.combined import ObliqueCombination
 from bevel.extras import import_optional
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
@@ -317,6 +318,8 @@ SHORTER = 0.9  # factor of the score for each term
 ENOUGH_TREES = 0.5  # share that begin with a short split, to use the forest's own nodes
 MAX_DIGITS, MAX_MOVED = 9, 0.1  # share of its rows that rounding may move
 UNWRITABLE = 2**31  # length given to splits along axes of rotations, or of ranks
+IMITATED = f"The rules are of {N_TREES} small trees that imitate its predictions."
+OF_BOTH = f"The model is a forest and boosting together. {IMITATED}"
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
     Parameter("n", 6, (Integer(1),), "", _REMEDY),
@@ -375,7 +378,8 @@ def rule_set(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        A fitted forest, or a fitted boosting model, whose nodes are rules too.
+        A fitted forest, or a fitted boosting model, whose nodes are rules too. Of a forest and
+        boosting together the rules are those of small trees that imitate its predictions.
     X, y : array-like
         Rows and targets to evaluate rules on.
     n : int, default=6
@@ -423,24 +427,48 @@ def rule_set(
     >>> sorted(int(rule.prediction) for rule in found.rules)
     [0, 1, 2]
     """
-    analysed = read_forest(forest, "rule_set", trees_only=True)
+    analysed = read_forest(_with_nodes(forest), "rule_set", trees_only=True)
     given = (n, max_depth, max_terms, min_coverage, overlap, digits, source)
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
-    return choose_rules(analysed, X, rows, RuleOptions(*given, positive))
+    return choose_rules(analysed, X, rows, RuleOptions(*given, positive), forest)
+
+
+def _with_nodes(model: object) -> object:
+    """The model itself, or the first model of a forest and boosting together."""
+    return model.estimators_[0] if isinstance(model, ObliqueCombination) else model
 
 
 def choose_rules(
-    analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
+    analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions, model: Any
 ) -> RuleSet:
-    """Choose rules on rows that were read before."""
+    """Choose rules on rows that were read before.
+
+    Parameters
+    ----------
+    analysed : AnalysedForest
+        The forest whose nodes may be rules.
+    X : array-like
+        Rows.
+    rows : EvaluationRows
+        The same rows with their targets, for the forest.
+    options : RuleOptions
+        Parameters of `rule_set`.
+    model : fitted estimator
+        The estimator that rules are to predict like: that of the forest, or a combination that the
+        forest is a part of.
+    """
     positive = _class_of(options.positive, analysed)
     nominal = frozenset(analysed.fitted.encoding.nominal)
     # A training row must not see its own target in the means of levels, by which rules are chosen.
     columns = read_numbered(analysed, read_table(X), rows.places)
-    predicted = forest_predictions(analysed, X, rows)
-    few = _too_few(analysed, options.max_terms)
+    if isinstance(model, ObliqueCombination):
+        predicted, few = np.asarray(model.predict(X)), OF_BOTH
+        _check_source(options.source)
+    else:
+        predicted = forest_predictions(analysed, X, rows)
+        few = _too_few(analysed, options.max_terms)
     imitation = None
     if options.source == "imitation" or (options.source == "auto" and few):
         imitation = _imitate(analysed, columns, predicted, options)
@@ -471,6 +499,14 @@ def choose_rules(
     )
 
 
+def _check_source(source: str) -> None:
+    """Raise if the rules of a forest and boosting together should be its own nodes."""
+    if source == "forest":
+        required = '"auto" or "imitation" for a forest and boosting together'
+        remedy = "No single node predicts as both; pass `estimators_[0]` for rules of the forest."
+        raise wrong_value("`source`", required, source, remedy)
+
+
 def _class_of(positive: Any, analysed: AnalysedForest) -> int | None:
     """Position of the class that rules are of; None for all. Text stands for a label too."""
     if positive is None:
@@ -495,8 +531,7 @@ def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
         return ""
     return (
         f"The model's own splits are long: {short:,} of {len(first):,} trees begin with at most "
-        f"{max_terms} feature{'' if max_terms == 1 else 's'}. The rules are of {N_TREES} small "
-        "trees that imitate its predictions."
+        f"{max_terms} feature{'' if max_terms == 1 else 's'}. {IMITATED}"
     )
 
 
