@@ -107,6 +107,7 @@ from bevel.training.boosting import (
     is_clearly_better,
     read_scorer,
     resolve_directions,
+    tree_size,
 )
 from bevel.training.forest_fit import scale_for
 from bevel.training.options import (
@@ -379,6 +380,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
         )
         read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
+        if self.growth == "symmetric" and self.monotonic_cst is not None:
+            required = 'None with growth="symmetric", whose splits are shared by whole levels'
+            remedy = 'Use growth="best_first".'
+            raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
+        tree_size(self.growth, self.max_leaf_nodes, self.max_depth)  # raises for trees too deep
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -464,8 +470,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
-            max_leaf_nodes=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            max_depth=-1 if self.max_depth is None else int(self.max_depth),
+            **tree_size(self.growth, self.max_leaf_nodes, self.max_depth),
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
             subsample=float(self.subsample),
@@ -881,7 +886,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -910,6 +916,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -1160,7 +1167,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -1189,6 +1197,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
