@@ -15,9 +15,10 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.rules.conditions import LabelTest, Number, NumberTest, sql_value
+from bevel.analysis.rules.conditions import LabelTest, Number, NumberTest
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.text.split_text import Condition
+from bevel.text.sql import sql_value
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 

@@ -21,7 +21,6 @@ from bevel.analysis.rules.conditions import (
     LabelTest,
     RowTest,
     WrittenSplits,
-    quoted,
     read_columns,
     read_numbered,
 )
@@ -38,6 +37,7 @@ from bevel.printable import printable, rounded
 from bevel.projections import Axis, SparseSigns
 from bevel.text.predictions import called
 from bevel.text.split_text import percent, written
+from bevel.text.sql import quoted
 from bevel.text.tree_rules import subtree_ends
 
 __all__ = [
