@@ -65,6 +65,7 @@ __all__ = [
     "refuse_arrays",
     "set_attributes",
     "whole_or_not_at_all",
+    "with_feature_names",
 ]
 
 # The link from an estimator in a notebook to its documentation, if that is published.
@@ -756,6 +757,16 @@ def keep_trees(estimator: Grown, trees: npt.NDArray[np.int64]) -> Grown:
         if hasattr(pruned, name):
             delattr(pruned, name)
     return pruned
+
+
+def with_feature_names(estimator: Any, names: tuple[str, ...]) -> Any:
+    """Copy of an estimator that was fitted without names, whose texts and results have names.
+
+    It takes rows without names, as the estimator does.
+    """
+    named = copy.copy(estimator)
+    named._fitted = estimator._fitted.with_names(names)
+    return named
 
 
 def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:
