@@ -209,7 +209,7 @@ ANALYSES = {
 }
 OF_FORESTS = {
     "proximity": lambda m, rows, y: analysis.proximity(m, rows, y).matrix,
-    "nearest_rows": lambda m, rows, y: analysis.nearest_rows(m, rows, rows[:3], kind="all").rows,
+    "nearest_rows": lambda m, rows, _y: analysis.nearest_rows(m, rows, rows[:3], kind="all").rows,
     "path": lambda m, rows, _y: analysis.path_rules(m, rows[:1]),
     "tree": lambda m, rows, _y: analysis.tree_rules(m, 0, X=rows),
     "quantiles": lambda m, rows, y: analysis.quantiles(m, rows, y).values,
