@@ -32,6 +32,7 @@ from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     FEW_ROWS,
     TreeEstimator,
+    answers_arguments,
     encoded_blocks,
     explained,
     in_blocks,
@@ -957,6 +958,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any, *, n_iterations: int | None = None) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
@@ -975,6 +977,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         raw = self._raw(X, n_iterations)
         return self._decode(raw)
 
+    @answers_arguments
     def predict_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
@@ -993,6 +996,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         raw = self._raw(X, n_iterations)
         return _additive(self._fitted).probabilities(raw)
 
+    @answers_arguments
     def predict_log_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Logarithms of the class probabilities.
 
@@ -1009,8 +1013,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Logarithms of `predict_proba`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, n_iterations=n_iterations))
+            return np.asarray(np.log(self.predict_proba(X, n_iterations=n_iterations)))
 
+    @answers_arguments
     def decision_function(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Sums of the trees: the log-odds of the second class, or a number for each class.
 
@@ -1237,6 +1242,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Predicted value of each row.
 

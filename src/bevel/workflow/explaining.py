@@ -555,6 +555,18 @@ class _Evaluation:
     positive: Any = None
 
     @property
+    def is_whole(self) -> bool:
+        """Whether the model is the analysed forest, and not more."""
+        return self.model is self.analysed.estimator
+
+    @property
+    def whole(self) -> AnalysedForest:
+        """The whole model, of which predictions are imitated."""
+        if self.is_whole:
+            return self.analysed
+        return read_forest(self.model, "explain", trees_only=True, predictions_only=True)
+
+    @property
     def is_slim(self) -> bool:
         """Whether gains and weights of nodes are missing."""
         return self.analysed.forest.is_slim
@@ -635,7 +647,7 @@ class ExplainedTask:
 
     def of_model(self, rows: _Evaluation) -> Floats:
         """Results of the whole model; of the part that has not seen them for rows of the fit."""
-        if rows.model is rows.analysed.estimator or rows.rows.row_kind != "new":
+        if rows.is_whole or rows.rows.row_kind != "new":
             return rows.shown
         return self.predict(rows.model, rows.some)
 
@@ -682,11 +694,10 @@ class ExplainedTask:
             few = np.linspace(0, n_used - 1, min(n_used, MAX_RULE_ROWS)).astype(np.int64)
             found["rules"] = best_rules(rows.analysed, ruled, limits, style)
             found["groups"] = choose_rules(
-                rows.analysed,
+                rows.whole,
                 rows.some.rows(few),
-                _taken(ruled, few),
+                _taken(ruled if rows.is_whole else replace(ruled, out=None), few),
                 RuleOptions(positive=rows.positive),
-                rows.model,
             )
         if rows.y is not None:
             known = rows.rows.known

@@ -28,8 +28,8 @@ from bevel.data.leaks import without_leak_alarm
 from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
 from bevel.errors import join_names, wrong_value
-from bevel.estimators.combined import ObliqueCombination
 from bevel.extras import import_optional
+from bevel.forest.fitted_forest import FittedCombination
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
 from bevel.parameters.parameter import Integer, Number, Parameter, StrOptions
@@ -262,8 +262,7 @@ N_TREES = 100
 
 def forest_predictions(analysed: AnalysedForest, X: Any, rows: EvaluationRows) -> npt.NDArray[Any]:
     """Predictions of the forest, out of bag where possible."""
-    estimator: Any = analysed.estimator
-    predicted = np.asarray(estimator.predict(X))
+    predicted = analysed.predict(X)
     if rows.out is None:
         return predicted
     means, known = predictions(analysed, rows), rows.known
@@ -299,7 +298,7 @@ def grow_imitation(
     kind = forest_of(analysed.task)
     encoding = analysed.fitted.encoding
     nominal = sorted(encoding.nominal.keys() - encoding.means.keys())
-    n_numeric = analysed.forest.n_features - len(nominal)
+    n_numeric = len(analysed.names) - len(nominal)
     one_by_one = max_terms == 1 or n_numeric < 2
     grown = kind(
         N_TREES,
@@ -427,51 +426,37 @@ def rule_set(
     >>> sorted(int(rule.prediction) for rule in found.rules)
     [0, 1, 2]
     """
-    analysed = read_forest(_with_nodes(forest), "rule_set", trees_only=True)
+    analysed = read_forest(forest, "rule_set", trees_only=True, predictions_only=True)
     given = (n, max_depth, max_terms, min_coverage, overlap, digits, source)
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
     rows = read_evaluation_rows(analysed, X, y, out_of_bag)
-    return choose_rules(analysed, X, rows, RuleOptions(*given, positive), forest)
-
-
-def _with_nodes(model: object) -> object:
-    """The model itself, or the first model of a forest and boosting together."""
-    return model.estimators_[0] if isinstance(model, ObliqueCombination) else model
+    return choose_rules(analysed, X, rows, RuleOptions(*given, positive))
 
 
 def choose_rules(
-    analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions, model: Any
+    analysed: AnalysedForest, X: Any, rows: EvaluationRows, options: RuleOptions
 ) -> RuleSet:
-    """Choose rules on rows that were read before.
-
-    Parameters
-    ----------
-    analysed : AnalysedForest
-        The forest whose nodes may be rules.
-    X : array-like
-        Rows.
-    rows : EvaluationRows
-        The same rows with their targets, for the forest.
-    options : RuleOptions
-        Parameters of `rule_set`.
-    model : fitted estimator
-        The estimator that rules are to predict like: that of the forest, or a combination that the
-        forest is a part of.
-    """
+    """Choose rules on rows that were read before."""
     positive = _class_of(options.positive, analysed)
     nominal = frozenset(analysed.fitted.encoding.nominal)
     # A training row must not see its own target in the means of levels, by which rules are chosen.
-    columns = read_numbered(analysed, read_table(X), rows.places)
-    if isinstance(model, ObliqueCombination):
-        predicted, few = np.asarray(model.predict(X)), OF_BOTH
-        _check_source(options.source)
-    else:
-        predicted = forest_predictions(analysed, X, rows)
-        few = _too_few(analysed, options.max_terms)
+    columns = read_numbered(analysed, read_table(analysed.table(X)), rows.places)
+    predicted = forest_predictions(analysed, X, rows)
+    few = _too_few(analysed, options.max_terms)
+    is_combination = isinstance(analysed.fitted, FittedCombination)
+    if is_combination and options.source == "forest":
+        required = '"auto" or "imitation" for a forest and boosting together'
+        remedy = "Or ask the models of `estimators_` for the rules of their trees."
+        raise wrong_value("source", required, options.source, remedy)
     imitation = None
     if options.source == "imitation" or (options.source == "auto" and few):
         imitation = _imitate(analysed, columns, predicted, options)
+    if is_combination and imitation is None:
+        raise ValueError(
+            f"{analysed.caller} of a forest and boosting needs predictions that differ between the "
+            f"rows; got the same for all {len(rows.X)}. Pass other rows."
+        )
     of, leaves, out = _nodes_of(analysed, imitation, columns, rows)
     target = rows.target
     nodes = [node for tree in of.forest for node in _nodes(of, tree, options)]
@@ -499,14 +484,6 @@ def choose_rules(
     )
 
 
-def _check_source(source: str) -> None:
-    """Raise if the rules of a forest and boosting together should be its own nodes."""
-    if source == "forest":
-        required = '"auto" or "imitation" for a forest and boosting together'
-        remedy = "No single node predicts as both; pass `estimators_[0]` for rules of the forest."
-        raise wrong_value("`source`", required, source, remedy)
-
-
 def _class_of(positive: Any, analysed: AnalysedForest) -> int | None:
     """Position of the class that rules are of; None for all. Text stands for a label too."""
     if positive is None:
@@ -525,6 +502,8 @@ def _class_of(positive: Any, analysed: AnalysedForest) -> int | None:
 
 def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
     """Reason why rules from the forest's own nodes would describe few trees; empty if none."""
+    if isinstance(analysed.fitted, FittedCombination):
+        return OF_BOTH
     first = [int(_lengths(analysed, t)[0]) for t in analysed.forest if t.n_nodes > 1]
     short = sum(length <= max_terms for length in first)
     if short >= ENOUGH_TREES * len(first):
