@@ -37,6 +37,7 @@ def _models() -> dict[str, Any]:
     regressors = {
         "squared": {},
         "axis": {"projection": "axis"},
+        "symmetric": {"growth": "symmetric"},
         "poisson": {"loss": "poisson"},
         "gamma": {"loss": "gamma"},
         "linear": {"linear_leaves": True},

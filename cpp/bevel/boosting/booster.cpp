@@ -14,6 +14,7 @@
 #include "bevel/boosting/leaf_models.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/splitting/histogram_splitter.h"
+#include "bevel/boosting/splitting/shared_splitter.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
 #include "bevel/random/stream.h"
@@ -66,6 +67,8 @@ class Booster {
     Team team(pool, worker);
     HistogramSplitter splitter(boosting_, *columns_, team);
     splitter_ = &splitter;
+    SharedSplitter shared_splitter(boosting_, *columns_, team);
+    shared_splitter_ = &shared_splitter;
     for (int64_t i = 0; i < boosting_.max_iter; ++i) {
       grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
       n_whole_ = static_cast<size_t>(i) + 1;
@@ -183,6 +186,15 @@ class Booster {
     rules.penalty = boosting_.l2 * quantised.scales.hessian;
     rules.min_rows = boosting_.min_samples_leaf;
     rules.min_hessian = std::max(1.0, boosting_.min_hessian * quantised.scales.hessian);
+    if (boosting_.symmetric) {
+      sharing_.resize(1);
+      sharing_[0] = {std::move(rows_.stats), rules.penalty, rules.min_hessian,
+                     quantised.scales.gain(1.0)};
+      GrownBoostingTree tree = shared_splitter_->grow(rows_, sharing_);
+      rows_.stats = std::move(sharing_[0].stats);
+      set_leaves(tree, output, team);
+      return std::move(tree.nodes);
+    }
     if (quantised.equal_hessians)  // rows are counted by them
       rules.min_hessian = std::max(rules.min_hessian,
                                    static_cast<double>(rules.min_rows) * quantised.largest_hessian);
@@ -229,30 +241,35 @@ class Booster {
     std::vector<double> weights(tree.nodes.size(), 0.0);
     const std::vector<ValueBounds> bounds = bound_values(tree, output);
     std::vector<std::vector<int32_t>> features;
-    std::vector<LeafModel> models;
-    if (leaf_models_) {
-      features = leaf_models_->features_of_leaves(tree.nodes);
-      models.resize(tree.nodes.size());
-    }
-    team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
+    std::vector<LeafModel> models(leaf_models_ ? tree.nodes.size() : 0);
+    if (leaf_models_) features = leaf_models_->features_of_leaves(tree.nodes);
+    const bool parallel = bag_.size() > kBlockRows;
+    team.run(tree.leaves.size(), parallel, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
-      poll_cancellation(leaf.rows.size() * 4);
+      poll_cancellation(leaf.value_rows.size() * 4);
       double weight = 0.0;
       for (const uint32_t row : leaf.rows) weight += set_.target.weight(row) * factor(row);
-      double step = best_step(leaf.rows, output);
-      if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
-      const double value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
-      tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
+      double step = best_step(leaf.value_rows, output);
+      if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
+      double& value = tree.nodes.leaf_value[leaf.node];
+      value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
+      if (!leaf_models_) return;
+      const auto node = static_cast<size_t>(leaf.node);
+      models[node] = leaf_models_->fit(leaf.value_rows, features[node], gradients_, value,
+                                       boosting_.learning_rate);
+      value = models[node].value;
+    });
+    // Only now: the value of a leaf may depend on the predictions of rows of others.
+    team.run(tree.leaves.size(), parallel, [&](size_t l) {
+      const LeafRange& leaf = tree.leaves[l];
       if (leaf_models_) {
-        LeafModel& model = models[static_cast<size_t>(leaf.node)];
-        model = leaf_models_->fit(leaf.rows, features[static_cast<size_t>(leaf.node)], gradients_,
-                                  value, boosting_.learning_rate);
-        tree.nodes.leaf_value[leaf.node] = model.value;
+        const LeafModel& model = models[static_cast<size_t>(leaf.node)];
         leaf_models_->add(model, leaf.rows, raw);
         leaf_models_->add(model, leaf.others, raw);
         return;
       }
+      const double value = tree.nodes.leaf_value[leaf.node];
       for (const uint32_t row : leaf.rows) raw[row] += value;
       for (const uint32_t row : leaf.others) raw[row] += value;
     });
@@ -289,6 +306,8 @@ class Booster {
   std::vector<double> factors_;  // by row, of weights; empty: all 1
   BoostingRows rows_;
   HistogramSplitter* splitter_ = nullptr;
+  SharedSplitter* shared_splitter_ = nullptr;
+  std::vector<SharingOutput> sharing_;
   std::vector<GrownTree> trees_;
   size_t n_whole_ = 0, best_ = 0;  // iterations done; the best one
   BoostingResult result_;

@@ -88,11 +88,13 @@ LeafModel LeafModels::fit(std::span<const uint32_t> rows, std::span<const int32_
     return model;
   }
   solve_factorised(system, steps.data());
+  double largest = 0.0;
   for (size_t j = 0; j < k; ++j) {
     model.terms[j].weight = static_cast<float>(rate * steps[j]);
-    if (!std::isfinite(model.terms[j].weight)) return {constant, {}};
     model.value -= double{model.terms[j].weight} * means[j];
+    largest += model.terms[j].largest();
   }
+  if (!(largest + std::fabs(model.value) <= kMaxStep)) return {constant, {}};
   return model;
 }
 
