@@ -288,3 +288,64 @@ def test_onnx_predicts_by_the_models_of_leaves(route):
     new = make_table(300, 12, n_nominal=0)[0][:, :4]
     found = onnx_models.answers(model, new, dtype="float64", route=route)
     np.testing.assert_allclose(found.ravel(), model.predict(new), rtol=1e-12, atol=1e-12)
+
+
+@pytest.fixture(scope="module")
+def forest():
+    return fit(*make_table(150, 13)).forest_
+
+
+def checked(forest, **changed):
+    about = (forest.n_features, forest.n_classes, forest.levels, forest.medians)
+    bevel._core.check_forest(forest.arrays() | changed, *about)
+
+
+def entry_of_leaf(forest, at_least=2):
+    """The first entry of a leaf with so many."""
+    count = np.where(forest.right < 0, np.diff(forest.entry_offset), 0)
+    return int(forest.entry_offset[np.flatnonzero(count >= at_least)[0]])
+
+
+@pytest.mark.parametrize(
+    ("array", "value", "match"),
+    [
+        ("entry_low", np.inf, "finite coefficient and an ascending range"),
+        ("entry_low", np.nan, "finite coefficient and an ascending range"),
+        ("entry_high", -1e30, "finite coefficient and an ascending range"),
+        ("entry_weight", np.nan, "finite coefficient and an ascending range"),
+        ("entry_index", 5, "must name numeric features"),
+        ("entry_index", 6, "must name numeric features"),
+        ("entry_index", -1, "must name numeric features"),
+        ("entry_index", None, "must have each feature once"),
+        ("entry_high", 3e38, "at most 1e65 in size"),
+    ],
+)
+def test_faults_of_models_are_found_in_arrays_and_files(forest, array, value, match):
+    place = entry_of_leaf(forest)
+    changed = {name: getattr(forest, name).copy() for name in ("entry_weight", array)}
+    if value is None:
+        value = forest.entry_index[place + 1]
+    if value == 3e38:
+        changed["entry_weight"][place] = 3e38
+    changed[array][place] = value
+    with pytest.raises(ValueError, match=match):
+        checked(forest, **changed)
+
+
+def test_lengths_of_ranges_are_checked(forest):
+    checked(forest)
+    with pytest.raises(ValueError, match="entry_high must have"):
+        checked(forest, entry_high=forest.entry_high[:0])
+    with pytest.raises(ValueError, match="entry_low must have|entry_high must have"):
+        checked(forest, entry_low=forest.entry_low[1:])
+
+
+def test_trees_taken_and_joined_keep_the_models_of_leaves(forest):
+    some = bevel.forest.flat_forest.take_trees(forest, [3, 1])
+    plain = fit(*make_table(150, 13), linear_leaves=False).forest_
+    joined = bevel.forest.flat_forest.join_forests(plain, some)
+    checked(some)
+    checked(joined)
+    assert len(joined.entry_low) == len(joined.entry_index)
+    last = slice(joined.entry_offset[joined.tree_offset[-3]], None)
+    np.testing.assert_array_equal(joined.entry_low[last], some.entry_low)
