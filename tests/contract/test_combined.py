@@ -224,7 +224,7 @@ def test_shapley_values_and_effects_of_a_regression_are_those_of_the_weighted_me
 
 
 def test_shapley_values_of_a_classifier_are_refused_with_what_to_use():
-    with pytest.raises(ValueError, match="the models of `estimators_` one by one"):
+    with pytest.raises(TypeError, match=r"model.estimators_\[0\]"):
         analysis.shapley_values(MODELS["classes"], X[:2], X)
 
 
@@ -245,7 +245,8 @@ def test_permutation_importance_is_the_rise_of_the_error_of_the_weighted_mean(ki
         assert np.isclose(value, error(changed) - error(X), rtol=0, atol=1e-12)
     assert np.isclose(found.error, error(X))
     with pytest.raises(NoOutOfBagError, match="out_of_bag=False"):
-        analysis.importance(model, "permutation", X, y)
+        analysis.importance(model, "permutation", X, y, out_of_bag=True)
+    assert "in-bag" in str(analysis.importance(model, "permutation", X, y, n_repeats=1))
 
 
 def test_gain_importance_is_that_of_the_attribute(model):
@@ -282,7 +283,7 @@ def test_rules_imitate_the_predictions_of_the_weighted_mean(model, kind):
     else:
         expected = 1.0 - np.mean((guesses - predicted) ** 2) / np.var(predicted)
     assert np.isclose(found.fidelity, expected, rtol=0, atol=1e-9)
-    with pytest.raises(ValueError, match=r"`estimators_\[0\]` for rules of the forest"):
+    with pytest.raises(ValueError, match="`estimators_` for the rules of their trees"):
         analysis.rule_set(model, X, y, source="forest")
 
 
