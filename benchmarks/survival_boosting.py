@@ -1,4 +1,4 @@
-"""Survival boosting beside scikit-survival's and XGBoost's: `python -m benchmarks.survival_boosting`.
+"""Survival boosting beside others: `python -m benchmarks.survival_boosting`.
 
 Concordance and integrated Brier score of new rows, and processor time of the fits on one thread,
 over repeated halves of the sets of `benchmarks.survival`: simulated ones and those that come with
@@ -19,12 +19,11 @@ from typing import Any
 import numpy as np
 from scipy.stats import t as student
 
+from benchmarks.survival import data_sets, many_sets, parts_of
 from bevel import ObliqueSurvivalBoosting
 from bevel.analysis import concordance_index, integrated_brier_score
 from bevel.data.survival import SurvivalTarget
 from bevel.forest.survival import fit_baseline
-
-from benchmarks.survival import data_sets, many_sets, parts_of
 
 Fitted = tuple[Callable[[Any], Any], Callable[[Any, Any], Any]]  # risks, and curves at times
 MIN_EVENTS = 15

@@ -654,7 +654,7 @@ class SurvivalByRisk(Task):
         if self.distribution == "cox":
             with np.errstate(over="ignore"):
                 place = np.searchsorted(self.hazard, needed * np.exp(-risk) * (1.0 - 1e-12))
-            return np.append(self.event_times, np.inf)[place]
+            return np.asarray(np.append(self.event_times, np.inf)[place])
         at = np.log(needed) if self.distribution == "weibull" else np.log(np.expm1(needed))
         return np.asarray(np.exp(np.clip(self.spread * at - risk, -230.0, 230.0)))
 

@@ -730,7 +730,7 @@ def task_of(model: Any) -> TableTask:
     if task.name not in TASKS:
         raise ValueError(
             "Commands and pages are for models of classes, numbers, outliers and survival forests; "
-            f"got {task.model}. Predict and explain it in Python: predict, analysis.shapley_values, "
-            "analysis.partial_dependence."
+            f"got {task.model}. Predict and explain it in Python: predict, "
+            "analysis.shapley_values, analysis.partial_dependence."
         )
     return TASKS[task.name]
