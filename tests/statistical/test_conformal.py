@@ -4,7 +4,8 @@ Null hypothesis: on average over draws of training rows and a new row the target
 probability 0.9. Statistic: mean coverage over 20 draws of n training rows and m new rows. The
 coverage of a draw varies by at most 0.09 / n + 0.09 / m, so that the standard error of the mean is
 below sqrt((0.09 / n + 0.09 / m) / 20). Limits are 5 standard errors: a false alarm in 3 million
-runs. Above, 0.03 is added, because fewer trees than all predict a training row, and for ties of sets.
+runs. Above, 0.03 is added, because fewer trees than all predict a training row, and for ties of
+sets.
 """
 
 from __future__ import annotations

@@ -11,6 +11,7 @@ from sklearn.base import clone
 
 from bevel import (
     ObliqueBoostingClassifier,
+    ObliqueBoostingRanker,
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
@@ -141,5 +142,9 @@ def test_what_has_no_conformal_predictions_is_refused() -> None:
     several = ObliqueForestRegressor(5, random_state=0).fit(X, np.column_stack([y, y]))
     with pytest.raises(ValueError, match="conformal needs a forest of one target"):
         analysis.conformal(several, X, np.column_stack([y, y]))
-    with pytest.raises(ValueError, match="conformal needs a model of classes or numbers"):
+    with pytest.raises(TypeError, match="conformal needs a forest that was fitted to a target"):
         analysis.conformal(ObliqueIsolationForest(5, random_state=0).fit(X), X, y)
+    ranker = ObliqueBoostingRanker(max_iter=2, random_state=0)
+    ranker.fit(X, np.abs(y), groups=np.arange(60) // 6)
+    with pytest.raises(ValueError, match="models? of classes or numbers; got a ranking model"):
+        analysis.conformal(ranker, X, y)

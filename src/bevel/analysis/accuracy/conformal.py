@@ -303,14 +303,16 @@ def conformal(
 
 
 def _left_out(model: Any, X: Any, y: Any, cv: int) -> LeftOut:
-    fitted = getattr(model, "fitted_forest_", None)
-    if fitted is None or not isinstance(fitted.task, Classification | Regression):
-        read_forest(model, "conformal")  # raises for what is no model
-        assert fitted is not None
-        fitted.task.check_one_output("conformal")
+    fitted: Any = getattr(model, "fitted_forest_", None)
+    if fitted is None:
+        read_forest(model, "conformal")  # raises
+    task = fitted.task
+    task.check_has_target("conformal")
+    task.check_one_output("conformal")
+    if not isinstance(task, Classification | Regression):
         raise ValueError(
-            f"conformal needs a model of classes or numbers; got {fitted.task.model}. Use the "
-            "measures of its own."
+            f"conformal needs a model of classes or numbers; got {task.model}. Use the measures "
+            "that are made for it, such as score."
         )
     if fitted.aggregation.has_bags:
         analysed = read_forest(model, "conformal")
