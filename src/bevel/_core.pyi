@@ -49,6 +49,7 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    symmetric: bool
     max_leaf_nodes: int
     max_depth: int
     min_samples_leaf: int

@@ -32,6 +32,7 @@ from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     FEW_ROWS,
     TreeEstimator,
+    answers_arguments,
     encoded_blocks,
     explained,
     in_blocks,
@@ -108,6 +109,7 @@ from bevel.training.boosting import (
     is_clearly_better,
     read_scorer,
     resolve_directions,
+    tree_size,
 )
 from bevel.training.forest_fit import scale_for
 from bevel.training.options import (
@@ -387,6 +389,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     def _check_combinations(self, validation: GivenRows) -> None:
         check_validation(validation, self.early_stopping, self.refit, self.warm_start)
         read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
+        if self.growth == "symmetric" and self.monotonic_cst is not None:
+            required = 'None with growth="symmetric", whose splits are shared by whole levels'
+            remedy = 'Use growth="best_first".'
+            raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
+        tree_size(self.growth, self.max_leaf_nodes, self.max_depth)  # raises for trees too deep
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -475,8 +482,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
-            max_leaf_nodes=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            max_depth=-1 if self.max_depth is None else int(self.max_depth),
+            **tree_size(self.growth, self.max_leaf_nodes, self.max_depth),
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
             subsample=float(self.subsample),
@@ -897,7 +903,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -926,6 +933,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -950,6 +958,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any, *, n_iterations: int | None = None) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
@@ -968,6 +977,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         raw = self._raw(X, n_iterations)
         return self._decode(raw)
 
+    @answers_arguments
     def predict_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
@@ -986,6 +996,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         raw = self._raw(X, n_iterations)
         return _additive(self._fitted).probabilities(raw)
 
+    @answers_arguments
     def predict_log_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Logarithms of the class probabilities.
 
@@ -1002,8 +1013,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Logarithms of `predict_proba`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, n_iterations=n_iterations))
+            return np.asarray(np.log(self.predict_proba(X, n_iterations=n_iterations)))
 
+    @answers_arguments
     def decision_function(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Sums of the trees: the log-odds of the second class, or a number for each class.
 
@@ -1176,7 +1188,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -1205,6 +1218,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -1228,6 +1242,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Predicted value of each row.
 

@@ -69,24 +69,35 @@ _TREES = [
         "features, and combinations by the number of rows and columns.",
     ),
     Parameter(
+        "growth",
+        "best_first",
+        [StrOptions(("best_first", "symmetric"))],
+        'How trees grow. "best_first": the leaf whose split lowers the loss most is split next. '
+        '"symmetric": level by level, with one direction and one cut for all nodes of a level, as '
+        "CatBoost grows trees. Such trees predict faster than others of as many leaves, need more "
+        "time to fit, and suit smooth functions of few rows. Not with `monotonic_cst`.",
+    ),
+    Parameter(
         "max_leaf_nodes",
-        15,
-        [NoneOption(), Integer(2)],
-        "Largest number of leaves of a tree; the leaf whose split lowers the loss most is split "
-        "next. None for no limit.",
+        "auto",
+        [StrOptions(("auto",)), NoneOption(), Integer(2)],
+        'Largest number of leaves of a tree; None for no limit. "auto" is 15, and no limit for '
+        "symmetric trees, whose number of leaves is a power of two.",
         "Use 4 to 255.",
     ),
     Parameter(
         "max_depth",
         None,
         [NoneOption(), Integer(1)],
-        "Largest number of splits between the root and a leaf; None for no limit.",
+        "Largest number of splits between the root and a leaf; None for no limit, and 6 for "
+        "symmetric trees, which have 16 at most.",
     ),
     Parameter(
         "min_samples_leaf",
         5,
         [Integer(1)],
-        "Rows that each side of a split must keep.",
+        "Rows that each side of a split must keep. Leaves of symmetric trees may have fewer: they "
+        "then take the value that the nearest node above them would have that has as many.",
         "Use 1 to 50.",
     ),
     Parameter(

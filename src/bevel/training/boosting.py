@@ -50,6 +50,7 @@ __all__ = [
     "is_clearly_better",
     "read_scorer",
     "resolve_directions",
+    "tree_size",
 ]
 
 # Learning rate and number of iterations of boosting where they are left to the library.
@@ -124,8 +125,6 @@ OF_NUMBERS = BoostingDefaults(
     by_class=False,
     chooses_directions=True,
 )
-
-
 OF_RANKINGS = BoostingDefaults(
     scoring="r2",
     search_rate=0.1,
@@ -144,6 +143,31 @@ OF_TIMES = BoostingDefaults(
     by_class=True,
     chooses_directions=True,
 )
+
+
+# Leaves of a tree that grows best first, and levels of a symmetric one.
+DEFAULT_LEAVES = 15
+SYMMETRIC_DEPTH = 6
+MAX_SYMMETRIC_DEPTH = 16
+
+
+def tree_size(
+    growth: str, max_leaf_nodes: int | str | None, max_depth: int | None
+) -> dict[str, Any]:
+    """How trees grow and how far, as fields of `BoostingOptions`."""
+    leaves = 0 if max_leaf_nodes is None else max_leaf_nodes
+    depth = -1 if max_depth is None else int(max_depth)
+    if growth != "symmetric":
+        leaves = DEFAULT_LEAVES if leaves == "auto" else int(leaves)
+        return {"symmetric": False, "max_leaf_nodes": leaves, "max_depth": depth}
+    if depth > MAX_SYMMETRIC_DEPTH:
+        required = f'at most {MAX_SYMMETRIC_DEPTH} with growth="symmetric", 65536 leaves'
+        remedy = 'Use 4 to 10, or growth="best_first".'
+        raise wrong_value("max_depth", required, max_depth, remedy)
+    depth = SYMMETRIC_DEPTH if max_depth is None else depth
+    if leaves and leaves != "auto":
+        depth = min(depth, int(leaves).bit_length() - 1)
+    return {"symmetric": True, "max_leaf_nodes": 0, "max_depth": depth}
 
 
 def choose_validation_fraction(refits: bool) -> float:
@@ -473,6 +497,7 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    symmetric: bool
     max_leaf_nodes: int  # 0: no limit
     max_depth: int  # -1: no limit
     min_samples_leaf: int
