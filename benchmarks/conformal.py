@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import argparse
 import time
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -62,6 +63,7 @@ def main() -> None:
     parser.add_argument("--trees", type=int, default=100)
     parser.add_argument("--repeats", type=int, default=5)
     given = parser.parse_args()
+    warnings.simplefilter("ignore")  # single trees of MAPIE's bags have rows twice
     diabetes = load_diabetes(return_X_y=True)
     for name, (X, y) in {"diabetes": diabetes, "friedman1": friedman1(600, random_state=0)}.items():
         found: dict[str, list[tuple[float, float, float]]] = {}

@@ -133,8 +133,6 @@ OF_RANKINGS = BoostingDefaults(
     by_class=False,
     chooses_directions=True,
 )
-
-
 OF_TIMES = BoostingDefaults(
     scoring="r2",
     search_rate=0.05,

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from support.model_files import estimator_of, file_of
 
 import bevel
 from bevel import ObliqueSurvivalBoosting, analysis
+from bevel import ModelFileError
 from bevel.datasets import proportional_hazards, weibull
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "early_stopping": False, "random_state": 0}
@@ -114,3 +117,26 @@ def test_what_is_not_defined_for_one_risk_is_refused() -> None:
         model.predict_quantile(X, 1.5)
     with pytest.raises(ValueError, match="loss must be"):
         ObliqueSurvivalBoosting("squared_error").fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"spread": -1.0}, "survival.spread"),
+        ({"distribution": "normal"}, "survival.distribution"),
+        ({"last_time": 0.0}, "event times"),
+        ({"hazard": np.array([1.0, 0.5])}, "cumulative hazard"),
+        ({"hazard": np.array([0.5, np.inf])}, "cumulative hazard"),
+        ({"hazard": np.array([0.5])}, "of 2 numbers"),
+        ({"event_times": np.array([2.0, 1.0])}, "event times"),
+    ],
+)
+def test_files_with_impossible_curves_are_refused(change: dict[str, Any], message: str) -> None:
+    X, _ = weibull(40, random_state=8)
+    y = (np.where(np.arange(40) % 2, 1.0, 2.0), np.ones(40, bool))
+    model = ObliqueSurvivalBoosting(**SETTINGS).fit(X, y)
+    fitted = model._fitted
+    assert fitted.task.event_times.tolist() == [1.0, 2.0]
+    model._fitted = replace(fitted, task=replace(fitted.task, **change))
+    with pytest.raises(ModelFileError, match=message):
+        estimator_of(file_of(model))

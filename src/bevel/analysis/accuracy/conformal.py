@@ -59,8 +59,7 @@ class TreesLeftOut(LeftOut):
         for some in self._blocks(len(rows.X)):
             trees = self._trees(rows.X[some])
             sums = np.einsum("mbk,bm->mk", trees, self._out[:, some])
-            shares = sums / self._count[some, None]
-            self.own[some] = analysed.fitted.aggregation.calibrate(shares)
+            self.own[some] = self._calibrated(sums / self._count[some, None])
         self.own[~rows.out.any(axis=1)] = np.nan
 
     def of_new(self, X: Any) -> Iterator[tuple[slice, Floats]]:
@@ -69,9 +68,12 @@ class TreesLeftOut(LeftOut):
         for some in self._blocks(len(encoded)):
             trees = np.moveaxis(self._trees(encoded[some]), -1, 0)
             means = (trees @ self._out) / self._count
-            flat = np.moveaxis(means, 0, -1).reshape(-1, len(means))
-            found = self._analysed.fitted.aggregation.calibrate(flat)
+            found = self._calibrated(np.moveaxis(means, 0, -1).reshape(-1, len(means)))
             yield some, np.moveaxis(found.reshape(-1, n_training, len(means)), -1, 0)
+
+    def _calibrated(self, shares: Floats) -> Floats:
+        """Predictions from means over trees, rows x columns."""
+        return self._analysed.fitted.aggregation.calibrate(np.ascontiguousarray(shares))
 
     def _blocks(self, n_rows: int) -> Iterator[slice]:
         step = max(1, BLOCK_SIZE // (max(self._out.shape) * self.own.shape[1]))
