@@ -91,6 +91,8 @@ class BoostingData:
         level_terms: npt.NDArray[np.int32] | None = None,
         is_idle: npt.NDArray[np.uint8] | None = None,
         groups: npt.NDArray[np.uint32] | None = None,
+        event: npt.NDArray[np.uint8] | None = None,
+        entry: npt.NDArray[np.float64] | None = None,
     ) -> None: ...
 
 def boost(

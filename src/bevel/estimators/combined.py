@@ -430,9 +430,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         """
         return "".join(write_c(self.fitted_forest_, name))
 
-    def to_sql(
-        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
-    ) -> str:
+    def to_sql(self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()) -> str:
         """The models with their weights as one SQL query, to predict where the rows are.
 
         Parameters
