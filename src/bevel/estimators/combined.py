@@ -21,6 +21,7 @@ from bevel.estimators._base import (
     FEW_ROWS,
     TableEstimator,
     TreeEstimator,
+    answers_arguments,
     encode_rows,
     explained,
     set_attributes,
@@ -559,6 +560,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
@@ -575,6 +577,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         columns = self._columns(X)
         return self._fitted.task.decode(columns)
 
+    @answers_arguments
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
@@ -590,6 +593,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         """
         return self._columns(X)
 
+    @answers_arguments
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities; minus infinity for zero.
 
@@ -604,7 +608,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
             Logarithms of `predict_proba`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
 
 @savable
@@ -676,6 +680,7 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any) -> Floats:
         """Predicted value of each row.
 

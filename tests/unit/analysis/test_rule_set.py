@@ -479,7 +479,8 @@ def test_rules_of_some_of_the_training_rows_read_them_as_in_the_fit(with_means):
     some = EvaluationRows(
         rows.X[few], rows.target[few], rows.out[few], rows.row_kind, rows.places[few]
     )
-    found = choose_rules(analysed, frame.iloc[few], some, RuleOptions(source="forest", max_terms=4))
+    options = RuleOptions(source="forest", max_terms=4)
+    found = choose_rules(analysed, frame.iloc[few], some, options)
     assert "mean target in place" in str(found)
     assert all(rule.agreement > 0.98 for rule in found.rules)
 

@@ -52,15 +52,15 @@ def read_columns(
     table: Table,
     nominal: Collection[int],
     names: Sequence[str],
-    texts: Collection[int] = frozenset(),
+    left_out: Collection[int] = frozenset(),
 ) -> Columns:
     """Numeric columns as float64 with NaN for missing, nominal ones as objects with None.
 
-    Those of free text, `texts`, are read as missing.
+    Those that are left out are read as missing.
     """
     values: list[Array] = [
         np.full(table.n_rows, None, dtype=object)
-        if f in texts
+        if f in left_out
         else _labels(table.labels(f))
         if f in nominal
         else _numbers(table, f)
@@ -82,7 +82,7 @@ def read_numbered(analysed: AnalysedForest, table: Table, places: Ints64 | None 
     encoding = analysed.fitted.encoding
     labelled = encoding.nominal.keys() - encoding.means.keys()
     numbered = encoding.numbered(table, places)
-    return read_columns(numbered, labelled, analysed.names, encoding.texts)
+    return read_columns(numbered, labelled, analysed.names, encoding.left_out)
 
 
 def missing_in(column: Array) -> Bools:
