@@ -172,9 +172,15 @@ def predict_spark(model: Any, frame: Any, *, keep: Sequence[str] = ()) -> Any:
     fields = [frame.schema[name] for name in scorer.keep]
     for name, kind in scorer.columns.items():
         fields.append(types.StructField(name, getattr(types, _SPARK_TYPES[kind])()))
-    needed = dict.fromkeys([*scorer.keep, *scorer.read_from(frame.columns)])
+    needed = list(dict.fromkeys([*scorer.keep, *scorer.read_from(frame.columns)]))
     some = frame.select([f"`{name.replace('`', '``')}`" for name in needed])
-    return some.mapInArrow(scorer.of_batches, types.StructType(fields))
+    # Spark takes a dot in a name for a part of a column.
+    plain = some.toDF(*[f"c{place}" for place in range(len(needed))])
+
+    def predictions(batches: Iterable[Any]) -> Iterator[Any]:
+        return scorer.of_batches(each.rename_columns(needed) for each in batches)
+
+    return plain.mapInArrow(predictions, types.StructType(fields))
 
 
 def predict_dask(model: Any, frame: Any, *, keep: Sequence[str] = ()) -> Any:
@@ -296,6 +302,12 @@ class _Scorer:
         arrow = _pyarrow()
         self.check_names(table.column_names)
         given = table.select(list(self.read_from(table.column_names)))
+        for field in given.schema:
+            if isinstance(field.type, arrow.BaseExtensionType):
+                raise TypeError(
+                    f"rows must have columns of Arrow's own types; got {field.type} in column "
+                    f"{field.name!r}. Convert it, for example to text."
+                )
         kinds = [getattr(arrow, _ARROW_TYPES[kind])() for kind in self.columns.values()]
         values = self._values(given) if len(table) else [[] for _ in kinds]
         arrays = [arrow.array(each, kind) for each, kind in zip(values, kinds, strict=True)]
@@ -306,8 +318,7 @@ class _Scorer:
         """Predictions of Arrow batches, one for each that has rows."""
         arrow = _pyarrow()
         for batch in batches:
-            found = self.of_table(arrow.Table.from_batches([batch])).combine_chunks()
-            yield from found.to_batches()
+            yield from self.of_table(arrow.table(batch)).combine_chunks().to_batches()
 
     def of_frame(self, frame: Any) -> Any:
         """Predictions of a frame of pandas, with its index."""

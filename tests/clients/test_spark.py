@@ -1,4 +1,4 @@
-"""A session of Spark in this process, whose workers predict; needs Java. Run by `nox -s clients`."""
+"""A local session of Spark, whose workers predict; needs Java. Run by `nox -s clients`."""
 
 from __future__ import annotations
 

@@ -168,6 +168,10 @@ def test_what_cannot_be_scored_is_refused() -> None:
         scoring.duckdb_function(None, forest, "a b")
     with pytest.raises(TypeError, match="frame must be a Dask data frame"):
         scoring.predict_dask(forest, ROWS.to_numpy())
+    wrapped = pa.ExtensionArray.from_storage(pa.opaque(pa.string(), "a", "b"), pa.array(["x"]))
+    columns = {name: wrapped if name == "c" else table[name][:1] for name in table.column_names}
+    with pytest.raises(TypeError, match="Arrow's own types"):
+        scoring.predict_arrow(forest, pa.table(columns))
     several = ObliqueForestRegressor(5, random_state=0).fit(FRAME, np.column_stack([TARGET] * 2))
     with pytest.raises(ValueError, match="Ask for one of them"):
         scoring.predict_arrow(several, table)

@@ -563,26 +563,43 @@ def _write_calibrated(
     query: _Query, aggregation: Aggregation, names: list[str], number: int
 ) -> list[str]:
     """Shares raised to the power of the calibration, and to the least probability."""
-    literal, greatest = query.dialect.as_double, query.dialect.greatest
-    changes = []
+    dialect, literal = query.dialect, query.dialect.as_double
     if aggregation.power != 1.0:
-        changes.append(f"POWER({{}}, {literal(aggregation.power)})")
+        power = f"POWER({{}}, {literal(aggregation.power)})"
+        names = _write_changed(query, names, power, "{}", ("p", "t", "q"), number)
     if aggregation.least:
-        changes.append(f"{greatest}({{}}, {literal(aggregation.least)})")
-    for place, change in enumerate(changes):
-        changed = [query.name("pr"[place], number, k) for k in range(len(names))]
-        total = query.name("tu"[place], number)
-        query.then(
-            f"changed{number}_{place}",
-            {new: change.format(old) for new, old in zip(changed, names, strict=True)},
-        )
-        query.then(f"total{number}_{place}", {total: " + ".join(changed)})
-        names = [query.name("qw"[place], number, k) for k in range(len(names))]
-        query.then(
-            f"shares{number}_{place}",
-            {new: f"{old} / {total}" for new, old in zip(names, changed, strict=True)},
-        )
+        least = literal(aggregation.least)
+        raised = f"{dialect.greatest}({{}}, {least})"
+        # Shares of float32 do not sum to one exactly, and stay as they are if none is raised.
+        lowest = f"{dialect.least}({', '.join(names)})"
+        total = f"CASE WHEN {lowest} < {least} THEN {{}} ELSE {literal(1)} END"
+        names = _write_changed(query, names, raised, total, ("r", "u", "w"), number)
     return names
+
+
+def _write_changed(
+    query: _Query,
+    names: Sequence[str],
+    change: str,
+    total: str,
+    kinds: tuple[str, str, str],
+    number: int,
+) -> list[str]:
+    """Shares that are changed and divided by a total, of which {} is their sum."""
+    changed, shares = (
+        [query.name(kind, number, k) for k in range(len(names))] for kind in kinds[::2]
+    )
+    divisor = query.name(kinds[1], number)
+    query.then(
+        f"changed_{kinds[0]}{number}",
+        {new: change.format(old) for new, old in zip(changed, names, strict=True)},
+    )
+    query.then(f"total_{kinds[1]}{number}", {divisor: total.format(" + ".join(changed))})
+    query.then(
+        f"shares_{kinds[2]}{number}",
+        {new: f"{old} / {divisor}" for new, old in zip(shares, changed, strict=True)},
+    )
+    return shares
 
 
 def _write_weighted(
