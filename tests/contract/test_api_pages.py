@@ -14,6 +14,7 @@ MODULES = (
     "bevel",
     *(f"bevel.{name}" for name in ("analysis", "datasets", "plots", "presets", "projections")),
     "bevel.dask",
+    "bevel.scoring",
     "bevel.workflow",
 )
 NOT_LISTED = {"__version__", "TABLE"}  # values that have no page
