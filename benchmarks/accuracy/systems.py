@@ -102,15 +102,15 @@ def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> P
     return _train_ydf(learner, n_classes, X, y)
 
 
-def fit_random_forest(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
+def fit_sklearn_forest(name: str, n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
     """500 trees; indicators for nominal columns, means for missing numbers."""
+    from sklearn import ensemble
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    kind = RandomForestClassifier if n_classes else RandomForestRegressor
+    kind = getattr(ensemble, name + ("Classifier" if n_classes else "Regressor"))
     nominal = [name for name in X if X[name].dtype == "category"]
     indicators = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), nominal), remainder=SimpleImputer()
@@ -170,7 +170,8 @@ BOOSTING: dict[str, Fit] = {
 }
 FORESTS: dict[str, Fit] = {
     "bevel_forest": partial(fit_bevel, ObliqueForestClassifier, ObliqueForestRegressor),
-    "random_forest": fit_random_forest,
+    "random_forest": partial(fit_sklearn_forest, "RandomForest"),
+    "extra_trees": partial(fit_sklearn_forest, "ExtraTrees"),
     "ydf_forest": fit_ydf_forest,
 }
 COMBINED: dict[str, Fit] = {

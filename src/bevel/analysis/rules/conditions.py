@@ -21,7 +21,6 @@ from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.level_statistics import LevelMeans
 from bevel.data.tables import Columns, Table, is_missing
 from bevel.data.values import Kind, day_text, label_words, term_name
-from bevel.errors import wrong_value
 from bevel.printable import printable
 from bevel.text.split_text import (
     Condition,
@@ -30,6 +29,7 @@ from bevel.text.split_text import (
     ThresholdSplitText,
     written,
 )
+from bevel.text.sql import quoted, sql_value
 from bevel.text.tree_rules import TreeRules
 from bevel.text.vocabulary import vocabulary_of
 
@@ -41,10 +41,8 @@ __all__ = [
     "commonest",
     "missing_in",
     "put_back",
-    "quoted",
     "read_columns",
     "read_numbered",
-    "sql_value",
 ]
 
 # Conversion between the user's table and columns in the user's units and labels.
@@ -334,28 +332,6 @@ class LabelTest:
 
 
 RowTest = NumberTest | LabelTest
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def sql_value(value: Any) -> str:
-    """A label or number as an SQL literal."""
-    if isinstance(value, bool | np.bool_):
-        return "1" if value else "0"
-    if isinstance(value, int | float | np.number):
-        number = value.item() if isinstance(value, np.generic) else value
-        if not math.isfinite(number):
-            raise wrong_value(
-                "A number in SQL",
-                "finite, for infinities have no literal",
-                number,
-                "Replace such labels before fit.",
-            )
-        return repr(number)
-    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _sum_text(test: NumberTest, names: Sequence[str]) -> str:
