@@ -245,7 +245,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             dataset, target = self._with_validation(dataset, target, validation)
             refits = False
         else:
-            target, refits = self._hold_out(target, seed, partial(_hold_out_in, order))
+            target, refits = self._hold_out(target, seed, partial(hold_out_in, order))
         scorer = self._scorer(X, X_val, target)
         self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
 
@@ -877,7 +877,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
 
-def _hold_out_in(
+def hold_out_in(
     order: RowOrder, target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
     """Choose the rows that validate: the latest ones, or by group, or any."""
