@@ -222,7 +222,14 @@ class Booster {
           }
         }
       }
-      for (size_t s = 0; s < kSketches; ++s) sharing_.push_back(share(sums[s], mix(key + s), team));
+      for (size_t s = 0; s < kSketches; ++s) {
+        sharing_.push_back(share(sums[s], mix(key + s), team));
+        // Hessians are rounded at random: those of the first.
+        std::vector<PackedSum>& own = sharing_[s].stats;
+        for (size_t i = 0; i < own.size(); ++i)
+          own[i] = pack(gradient_of(own[i]), hessian_of(sharing_[0].stats[i]));
+        sharing_[s].has_hessians_of_next = s + 1 < kSketches;
+      }
     }
     rows_.rows.assign(bag_.begin(), bag_.end());
     rows_.others = others_;
