@@ -61,6 +61,7 @@ class BoostingOptions:
     max_bins: int
     n_iter_no_change: int
     tol: float
+    eval_at: int
     first_iter: int
     # Gradients, hessians and losses from raw predictions; a score from those of validation rows.
     user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None
@@ -89,6 +90,7 @@ class BoostingData:
         direction_room: npt.NDArray[np.uint8] | None = None,
         level_terms: npt.NDArray[np.int32] | None = None,
         is_idle: npt.NDArray[np.uint8] | None = None,
+        groups: npt.NDArray[np.uint32] | None = None,
     ) -> None: ...
 
 def boost(

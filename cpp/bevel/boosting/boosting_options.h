@@ -31,6 +31,7 @@ struct BoostingOptions {
   int32_t max_bins = 255;
   int64_t n_iter_no_change = 0;  // 0: no early stopping
   double tol = 0.0;
+  int64_t eval_at = 10;                         // rankings: places that the loss is measured at
   int64_t first_iter = 0;                       // iterations grown before
   std::shared_ptr<const LossSource> user_loss;  // of the loss "user"
   std::shared_ptr<const ScoreSource> scorer;    // null: the loss decides when to stop

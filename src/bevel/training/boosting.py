@@ -32,6 +32,7 @@ __all__ = [
     "MIN_ROWS_TO_HOLD_OUT",
     "OF_CLASSES",
     "OF_NUMBERS",
+    "OF_RANKINGS",
     "REFIT_FACTOR",
     "BoostingDefaults",
     "BoostingFit",
@@ -119,6 +120,14 @@ OF_NUMBERS = BoostingDefaults(
     search_rate=0.1,
     refit_rate=0.03,
     total_step=50.0,
+    by_class=False,
+    chooses_directions=True,
+)
+OF_RANKINGS = BoostingDefaults(
+    scoring="r2",
+    search_rate=0.1,
+    refit_rate=0.05,
+    total_step=20.0,
     by_class=False,
     chooses_directions=True,
 )
@@ -488,6 +497,7 @@ class BoostingOptions:
     n_iter_no_change: int  # 0: no early stopping
     tol: float
     first_iter: int = 0
+    eval_at: int = 10  # of rankings
 
 
 @dataclass(frozen=True, eq=False)
@@ -502,11 +512,14 @@ class BoostingTarget:
         Weight of each row; None when all are one.
     validates : ndarray of bool or None
         Rows that no tree is grown on, and that decide when to stop; None when there are none.
+    groups : ndarray of uint32 or None, default=None
+        The query of each row in rankings, from 0 to below the number of rows.
     """
 
     values: Floats
     weights: Floats | None
     validates: npt.NDArray[np.bool_] | None
+    groups: npt.NDArray[np.uint32] | None = None
 
     def rows(self, kept: npt.NDArray[np.integer[Any]]) -> BoostingTarget:
         """Targets of some rows."""
@@ -732,6 +745,7 @@ def boost(
         **dataset.native,
         target=target.values,
         weights=target.weights,
+        groups=target.groups,
         roles=None if validates is None else validates.astype(np.uint8),
         baseline=None if baseline is None else np.asarray(baseline, dtype=np.float64),
         raw_before=None if raw is None else np.ascontiguousarray(raw.T).ravel(),
