@@ -279,6 +279,7 @@ void bind_boosting(nb::module_& m) {
       .def_rw("learning_rate", &BoostingOptions::learning_rate)
       .def_rw("max_iter", &BoostingOptions::max_iter)
       .def_rw("symmetric", &BoostingOptions::symmetric)
+      .def_rw("shares_trees", &BoostingOptions::shares_trees)
       .def_rw("max_leaf_nodes", &BoostingOptions::max_leaf_nodes)
       .def_rw("max_depth", &BoostingOptions::max_depth)
       .def_rw("min_samples_leaf", &BoostingOptions::min_samples_leaf)

@@ -50,6 +50,7 @@ class BoostingOptions:
     learning_rate: float
     max_iter: int
     symmetric: bool
+    shares_trees: bool
     max_leaf_nodes: int
     max_depth: int
     min_samples_leaf: int

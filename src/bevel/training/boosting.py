@@ -149,7 +149,7 @@ OF_TIMES = BoostingDefaults(
 
 # Leaves of a tree that grows best first, and levels of a symmetric one.
 DEFAULT_LEAVES = 15
-SYMMETRIC_DEPTH = 6
+SYMMETRIC_DEPTH = 4
 MAX_SYMMETRIC_DEPTH = 16
 
 
@@ -499,6 +499,7 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    shares_trees: bool
     symmetric: bool
     max_leaf_nodes: int  # 0: no limit
     max_depth: int  # -1: no limit
