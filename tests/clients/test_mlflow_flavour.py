@@ -49,14 +49,16 @@ def test_models_are_logged_with_a_signature_and_loaded(name, mlflow):
     np.testing.assert_array_equal(served.predict(X), model.predict(X))
 
 
-def test_a_logged_model_holds_a_model_file_and_no_pickle(mlflow, tmp_path):
+@pytest.mark.usefixtures("mlflow")
+def test_a_logged_model_holds_a_model_file_and_no_pickle(tmp_path):
     bevel.mlflow.save_model(MODELS["forest"], tmp_path / "saved", input_example=X[:5])
     names = {each.name for each in (tmp_path / "saved").iterdir()}
     assert {"MLmodel", "model.bevel", "requirements.txt", "python_env.yaml"} <= names
     assert not any(name.endswith((".pkl", ".pickle")) for name in names)
 
 
-def test_mlflow_serves_probabilities_where_they_are_asked_for(mlflow, tmp_path):
+@pytest.mark.usefixtures("mlflow")
+def test_mlflow_serves_probabilities_where_they_are_asked_for(tmp_path):
     model = MODELS["forest"]
     bevel.mlflow.save_model(model, tmp_path / "saved", input_example=X[:5])
     served = client("mlflow.pyfunc").load_model(str(tmp_path / "saved"))
@@ -66,7 +68,8 @@ def test_mlflow_serves_probabilities_where_they_are_asked_for(mlflow, tmp_path):
         served.predict(X, params={"predict_method": "fit"})
 
 
-def test_pipelines_are_refused(mlflow, tmp_path):
+@pytest.mark.usefixtures("mlflow")
+def test_pipelines_are_refused(tmp_path):
     pipeline = make_pipeline(StandardScaler(), MODELS["forest"])
     with pytest.raises(TypeError, match=r"Log pipelines and other estimators by mlflow\.sklearn"):
         bevel.mlflow.save_model(pipeline, tmp_path / "saved")
