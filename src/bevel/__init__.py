@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from bevel.estimators import (
         DateFeatures,
         ObliqueBoostingClassifier,
+        ObliqueBoostingRanker,
         ObliqueBoostingRegressor,
         ObliqueClassifier,
         ObliqueForestClassifier,
@@ -49,6 +50,7 @@ __all__ = [
     "ModelFileError",
     "NoOutOfBagError",
     "ObliqueBoostingClassifier",
+    "ObliqueBoostingRanker",
     "ObliqueBoostingRegressor",
     "ObliqueClassifier",
     "ObliqueForestClassifier",

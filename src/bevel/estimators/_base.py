@@ -30,6 +30,7 @@ from bevel.errors import join_names, shorten
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
+from bevel.export.sql import to_sql
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, MeanOfTrees
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
@@ -618,6 +619,44 @@ class TreeEstimator(TableEstimator):
             C source; its comment describes the interface. The documentation, Topics, has more.
         """
         return "".join(write_c(self.fitted_forest_, name))
+
+    def to_sql(
+        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
+    ) -> str:
+        """The forest as one SQL query, to predict where the rows are.
+
+        The query reads the columns of `fit` by their names (x0, x1, ... if it saw none) and gives
+        `prediction` and, of classes, `probability_` with each label. NULL and NaN are missing
+        values. In DuckDB and PostgreSQL rows reach the leaves that they reach in `predict`; SQLite
+        has no numbers of single precision, so that rows within a rounding error of a threshold
+        may go to the other side. The documentation, Topics, SQL, has more.
+
+        Parameters
+        ----------
+        table : str
+            Name of the table or view that has the rows.
+        dialect : {"duckdb", "postgresql", "sqlite"}, default="duckdb"
+            The database.
+        keep : list of str, default=()
+            Columns of the table to pass on, such as a key: databases do not keep the order of rows.
+
+        Returns
+        -------
+        str
+            The query. Models of up to 100,000 nodes, counted once for each output or class, can be
+            written.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestClassifier
+        >>> from bevel.datasets import load_iris
+        >>> X, y = load_iris()
+        >>> model = ObliqueForestClassifier(10, random_state=0).fit(X, y)
+        >>> query = model.to_sql("flowers", keep=["id"])
+        >>> query.count("CASE") > 0
+        True
+        """
+        return to_sql(self.fitted_forest_, table, dialect, keep)
 
     def to_onnx(
         self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"

@@ -42,6 +42,7 @@ from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS, kind_of, savable
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
+from bevel.export.sql import to_sql
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
@@ -428,6 +429,23 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             C source; its comment describes the interface. The documentation, Topics, has more.
         """
         return "".join(write_c(self.fitted_forest_, name))
+
+    def to_sql(
+        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
+    ) -> str:
+        """The models with their weights as one SQL query, to predict where the rows are.
+
+        Parameters
+        ----------
+        table, dialect, keep
+            As in `ObliqueForestClassifier.to_sql`.
+
+        Returns
+        -------
+        str
+            The query.
+        """
+        return to_sql(self.fitted_forest_, table, dialect, keep)
 
     def to_onnx(
         self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"

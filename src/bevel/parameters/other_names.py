@@ -172,8 +172,8 @@ _INSTEAD: dict[str, dict[str, str]] = {
         "": "Rows are drawn anew for each tree: max_samples is all that it needs.",
     },
     "grow_policy": {
-        _OF_BOOSTING: "The leaf whose split gains most is split next; max_leaf_nodes and max_depth "
-        "limit trees.",
+        _OF_BOOSTING: 'It is called growth here: "SymmetricTree" is "symmetric", "Lossguide" and '
+        '"lossguide" are "best_first"; max_leaf_nodes and max_depth limit trees.',
         "growth": 'It is called growth here: growth="best_first" or "depth_first".',
     },
     "tree_method": {

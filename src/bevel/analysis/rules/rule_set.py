@@ -21,7 +21,6 @@ from bevel.analysis.rules.conditions import (
     LabelTest,
     RowTest,
     WrittenSplits,
-    quoted,
     read_columns,
     read_numbered,
 )
@@ -38,6 +37,7 @@ from bevel.printable import printable, rounded
 from bevel.projections import Axis, SparseSigns
 from bevel.text.predictions import called
 from bevel.text.split_text import percent, written
+from bevel.text.sql import quoted
 from bevel.text.tree_rules import subtree_ends
 
 __all__ = [
@@ -317,6 +317,8 @@ SHORTER = 0.9  # factor of the score for each term
 ENOUGH_TREES = 0.5  # share that begin with a short split, to use the forest's own nodes
 MAX_DIGITS, MAX_MOVED = 9, 0.1  # share of its rows that rounding may move
 UNWRITABLE = 2**31  # length given to splits along axes of rotations, or of ranks
+IMITATED = f"The rules are of {N_TREES} small trees that imitate its predictions."
+OF_BOTH = f"The model is a forest and boosting together. {IMITATED}"
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
     Parameter("n", 6, (Integer(1),), "", _REMEDY),
@@ -375,7 +377,8 @@ def rule_set(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        A fitted forest, or a fitted boosting model, whose nodes are rules too.
+        A fitted forest, or a fitted boosting model, whose nodes are rules too. Of a forest and
+        boosting together the rules are those of small trees that imitate its predictions.
     X, y : array-like
         Rows and targets to evaluate rules on.
     n : int, default=6
@@ -500,18 +503,14 @@ def _class_of(positive: Any, analysed: AnalysedForest) -> int | None:
 def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
     """Reason why rules from the forest's own nodes would describe few trees; empty if none."""
     if isinstance(analysed.fitted, FittedCombination):
-        return (
-            f"The rules are of {N_TREES} small trees that imitate the predictions of the forest "
-            "and boosting together."
-        )
+        return OF_BOTH
     first = [int(_lengths(analysed, t)[0]) for t in analysed.forest if t.n_nodes > 1]
     short = sum(length <= max_terms for length in first)
     if short >= ENOUGH_TREES * len(first):
         return ""
     return (
         f"The model's own splits are long: {short:,} of {len(first):,} trees begin with at most "
-        f"{max_terms} feature{'' if max_terms == 1 else 's'}. The rules are of {N_TREES} small "
-        "trees that imitate its predictions."
+        f"{max_terms} feature{'' if max_terms == 1 else 's'}. {IMITATED}"
     )
 
 

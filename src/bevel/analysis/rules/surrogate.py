@@ -17,7 +17,6 @@ from bevel.analysis.rules.conditions import (
     WrittenSplits,
     read_columns,
     read_numbered,
-    sql_value,
 )
 from bevel.analysis.rules.rule_set import forest_predictions
 from bevel.data.leaks import without_leak_alarm
@@ -28,6 +27,7 @@ from bevel.parameters.parameter import Integer, Parameter
 from bevel.printable import printable
 from bevel.text.predictions import called
 from bevel.text.split_text import percent, written
+from bevel.text.sql import sql_value
 
 __all__ = ["SurrogateTree", "surrogate_tree"]
 
