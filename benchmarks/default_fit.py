@@ -5,18 +5,29 @@ ydf is installed, beside ydf's sparse oblique forest with p projections and as m
 the last two are grown until leaves are pure or have one row; the default chooses how small a node
 may be. All forests are fitted in turn, on the same rows, in processor time of one thread; the
 shortest of the repeats counts.
+
+    python -m benchmarks.default_fit --both
+
+times the default of forest and boosting together beside that of CatBoost, fits and predictions of
+10 000 rows.
 """
 
 import argparse
 import importlib.util
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
 from benchmarks import machine
 from benchmarks.tables import markdown, number
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor
+from bevel import (
+    ObliqueClassifier,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    ObliqueRegressor,
+)
 
 # Rows, columns, classes; no classes: regression.
 SIZES = (
@@ -28,17 +39,28 @@ SIZES = (
     (1000, 10, 0),
     (1000, 100, 0),
 )
+# Of forest and boosting together beside CatBoost.
+SIZES_OF_BOTH = tuple(
+    (n_rows, 20, n_classes) for n_rows in (1000, 10_000, 100_000) for n_classes in (2, 0)
+)
+PREDICTED_ROWS, PREDICTIONS = 10_000, 5
+HEAD = ["n", "p", "task", "auto, s", "sparse, s", "ydf, s", "auto / sparse", "ydf / auto"]
+HEAD_OF_BOTH = [
+    *("n", "p", "task", "fit: both, s", "CatBoost, s", "both / CatBoost"),
+    *("predict: both, ms", "CatBoost, ms", "both / CatBoost"),
+]
 
 
 def main() -> None:
     options = parse()
     print(machine.describe(), end="\n\n", flush=True)
-    head = ["n", "p", "task", "auto, s", "sparse, s", "ydf, s", "auto / sparse", "ydf / auto"]
+    sizes = SIZES_OF_BOTH if options.both else SIZES
+    of_size = measure_both if options.both else measure
     lines = []
-    for i in (int(i) for i in options.only.split(",")) if options.only else range(len(SIZES)):
-        lines.append(measure(*SIZES[i], options))
+    for i in (int(i) for i in options.only.split(",")) if options.only else range(len(sizes)):
+        lines.append(of_size(*sizes[i], options))
         print(lines[-1], flush=True)
-    print("\n" + markdown(head, lines))
+    print("\n" + markdown(HEAD_OF_BOTH if options.both else HEAD, lines))
 
 
 def parse() -> argparse.Namespace:
@@ -49,6 +71,7 @@ def parse() -> argparse.Namespace:
     )
     parser.add_argument("--trees", type=int, default=300)
     parser.add_argument("--repeats", type=int, default=3)
+    parser.add_argument("--both", action="store_true", help="forest and boosting, and CatBoost")
     parser.add_argument("--only", default="", help="numbers of sizes, the first is 0: 0,3")
     return parser.parse_args()
 
@@ -69,6 +92,34 @@ def measure(n_rows: int, n_columns: int, n_classes: int, options: argparse.Names
         *(str(n_rows), str(n_columns), f"{n_classes} classes" if n_classes else "regression"),
         *(number(times["auto"]), number(times["sparse"]), number(ydf)),
         *(number(times["auto"] / times["sparse"]), number(ydf / times["auto"])),
+    ]
+
+
+def measure_both(
+    n_rows: int, n_columns: int, n_classes: int, options: argparse.Namespace
+) -> list[str]:
+    import catboost
+
+    X, y = make_data(n_rows, n_columns, n_classes)
+    new = make_data(PREDICTED_ROWS, n_columns, n_classes)[0]
+    both = ObliqueClassifier if n_classes else ObliqueRegressor
+    peer = catboost.CatBoostClassifier if n_classes else catboost.CatBoostRegressor
+    quiet = {"random_seed": 0, "verbose": False, "allow_writing_files": False}
+    models = [both(n_jobs=1, random_state=0), peer(thread_count=1, **quiet)]
+    fits, predictions = [np.inf, np.inf], [np.inf, np.inf]
+    for _ in range(options.repeats):
+        for k, model in enumerate(models):
+            fits[k] = min(fits[k], seconds(partial(model.fit, X, y)))
+    for _ in range(PREDICTIONS):
+        for k, model in enumerate(models):
+            given = {"thread_count": 1} if k else {}
+            predict = model.predict_proba if n_classes else model.predict
+            predictions[k] = min(predictions[k], seconds(partial(predict, new, **given)))
+    return [
+        *(str(n_rows), str(n_columns), f"{n_classes} classes" if n_classes else "regression"),
+        *(number(fits[0]), number(fits[1]), number(fits[0] / fits[1])),
+        *(number(1000 * each) for each in predictions),
+        number(predictions[0] / predictions[1]),
     ]
 
 

@@ -8,11 +8,13 @@ folders of `--sets`, such as `mixed`, from the smallest on (rows × columns × c
 one thread and the seed 0; nominal columns are native in all of them but scikit-learn's forest,
 which gets indicators. Rows are appended to a file as they come, so that a stopped run resumes; the
 tables are of the sets that all systems have done.
-Settings of Bevel were chosen on the half of the sets whose names have an even CRC-32; the other
-half is the report half.
+Settings of Bevel are chosen on the half of the sets whose names have an even CRC-32; the other
+half is the report half, which `--half report` runs alone. Sets of TabArena are sealed: nothing is
+chosen on them (`arenas/sealed.csv`).
 """
 
 import argparse
+import functools
 import time
 import warnings
 import zlib
@@ -74,9 +76,18 @@ def sets(folder: Path, names: Sequence[str]) -> list[FolderEntry]:
     )
 
 
-def is_reported(name: str) -> bool:
-    """Whether no setting was chosen on the set."""
-    return zlib.crc32(name.encode()) % 2 == 1
+def half_of(name: str) -> str:
+    """Whether settings are chosen on a set ("chosen"), or it is for reports; else "sealed"."""
+    if zlib.crc32(name.encode()) % 2 == 1:
+        return "report"
+    return "sealed" if name in sealed_names() else "chosen"
+
+
+@functools.cache
+def sealed_names() -> frozenset[str]:
+    """Names of the sets that are among TabArena's."""
+    rows = read_csv(machine.ROOT / "benchmarks/arenas/sealed.csv")
+    return frozenset(name for row in rows for name in row["names_here"].split(";"))
 
 
 def load(entry: FolderEntry) -> Problem:
@@ -141,6 +152,8 @@ def run(options: argparse.Namespace) -> None:
     for entry in sets(options.folder, options.sets):
         if work(entry) > options.most_work or options.task not in ("both", entry.task):
             continue
+        if options.half not in ("both", half_of(entry.name)):
+            continue
         wanted = [
             (fold, system)
             for fold in range(N_FOLDS)
@@ -170,7 +183,7 @@ def report(rows: Sequence[dict[str, str]], systems: Sequence[str]) -> str:
     whole = counts.reindex(columns=list(systems)).eq(N_FOLDS).all(axis=1)
     means = means[whole.reindex(means.index)]
     is_class = means["log_loss"].notna().all(axis=1)
-    reported = means.index.map(is_reported).to_numpy(bool)
+    reported = (means.index.map(half_of) == "report").astype(bool)
     parts = []
     for half, chosen in (("all sets", np.full(len(means), True)), ("report half", reported)):
         for kind, of_kind in (("classification", is_class), ("regression", ~is_class)):
@@ -211,6 +224,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("--systems", type=_names, default=list(BOOSTING), help=f"of {every}")
     parser.add_argument("--sets", type=_names, default=["uci", "regression", "large"])
     parser.add_argument("--task", choices=("both", "classification", "regression"), default="both")
+    parser.add_argument("--half", choices=("both", "chosen", "report"), default="both")
     parser.add_argument("--most-work", type=float, default=float("inf"), help="leave out larger")
     out = machine.ROOT / "benchmarks/results/accuracy.csv"
     parser.add_argument("--out", type=Path, default=out)

@@ -16,7 +16,7 @@ from bevel import (
     ObliqueRegressor,
 )
 
-__all__ = ["BOOSTING", "COMBINED", "FORESTS", "SYSTEMS", "Predict"]
+__all__ = ["BOOSTING", "COMBINED", "ENCODED", "FORESTS", "SYSTEMS", "Predict"]
 
 # A system: (number of classes, training frame, targets) -> function from a frame to predictions.
 Predict = Callable[[pd.DataFrame], np.ndarray]
@@ -27,6 +27,27 @@ def fit_bevel(
 ) -> Predict:
     kind = classifier if n_classes else regressor
     return _predict(kind(random_state=0, n_jobs=1).fit(X, y), n_classes)
+
+
+def fit_encoded(
+    classifier: Any, regressor: Any, n_classes: int, X: pd.DataFrame, y: np.ndarray
+) -> Predict:
+    """Bevel on numbers: indicators of at most 20 levels, cross-fitted target means of more."""
+    from sklearn.compose import make_column_transformer
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import OneHotEncoder, TargetEncoder
+
+    nominal = [name for name in X if X[name].dtype == "category"]
+    few = [name for name in nominal if X[name].nunique(dropna=False) <= 20]
+    many = [name for name in nominal if name not in few]
+    numbers = make_column_transformer(
+        (OneHotEncoder(handle_unknown="ignore", sparse_output=False), few),
+        (TargetEncoder(cv=5, random_state=0), many),
+        remainder="passthrough",
+    )
+    kind = classifier if n_classes else regressor
+    model = make_pipeline(numbers, kind(random_state=0, n_jobs=1))
+    return _predict(model.fit(X, y), n_classes)
 
 
 def fit_lightgbm(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
@@ -81,15 +102,15 @@ def fit_ydf(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> P
     return _train_ydf(learner, n_classes, X, y)
 
 
-def fit_random_forest(n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
+def fit_sklearn_forest(name: str, n_classes: int, X: pd.DataFrame, y: np.ndarray) -> Predict:
     """500 trees; indicators for nominal columns, means for missing numbers."""
+    from sklearn import ensemble
     from sklearn.compose import make_column_transformer
-    from sklearn.ensemble import RandomForestClassifier, RandomForestRegressor
     from sklearn.impute import SimpleImputer
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import OneHotEncoder
 
-    kind = RandomForestClassifier if n_classes else RandomForestRegressor
+    kind = getattr(ensemble, name + ("Classifier" if n_classes else "Regressor"))
     nominal = [name for name in X if X[name].dtype == "category"]
     indicators = make_column_transformer(
         (OneHotEncoder(handle_unknown="ignore"), nominal), remainder=SimpleImputer()
@@ -149,13 +170,19 @@ BOOSTING: dict[str, Fit] = {
 }
 FORESTS: dict[str, Fit] = {
     "bevel_forest": partial(fit_bevel, ObliqueForestClassifier, ObliqueForestRegressor),
-    "random_forest": fit_random_forest,
+    "random_forest": partial(fit_sklearn_forest, "RandomForest"),
+    "extra_trees": partial(fit_sklearn_forest, "ExtraTrees"),
     "ydf_forest": fit_ydf_forest,
 }
 COMBINED: dict[str, Fit] = {
     "bevel_combined": partial(fit_bevel, ObliqueClassifier, ObliqueRegressor),
 }
-SYSTEMS = BOOSTING | FORESTS | COMBINED
+# Nominal columns encoded as numbers before the fit, for comparison.
+ENCODED: dict[str, Fit] = {
+    "bevel_encoded": partial(fit_encoded, ObliqueBoostingClassifier, ObliqueBoostingRegressor),
+    "bevel_forest_encoded": partial(fit_encoded, ObliqueForestClassifier, ObliqueForestRegressor),
+}
+SYSTEMS = BOOSTING | FORESTS | COMBINED | ENCODED
 
 
 def _as_text(X: pd.DataFrame) -> pd.DataFrame:

@@ -1,19 +1,20 @@
-"""Bevel's forest and boosting as models of AutoGluon, and so of TabArena.
+"""Bevel's forest, boosting and both together as models of AutoGluon, and so of TabArena.
 
     from autogluon.tabular import TabularPredictor
-    from benchmarks.arenas.autogluon_model import BevelBoostingModel, BevelForestModel
+    from benchmarks.arenas.autogluon_model import BevelBoostingModel, BevelModel
 
-    models = {BevelForestModel: {}, BevelBoostingModel: {"learning_rate": 0.05}}
+    models = {BevelModel: {}, BevelBoostingModel: {"learning_rate": 0.05}}
     predictor = TabularPredictor(label="class").fit(train, hyperparameters=models, time_limit=600)
 
 AutoGluon passes pandas frames with nominal columns as categories and missing values as they are,
-both of which Bevel takes. The number of trees is cut to what `time_limit` allows.
-Validation rows, where AutoGluon has them, stop boosting; a forest needs none. Parameters are those
-of the estimators.
+both of which Bevel takes. The number of trees is cut to what `time_limit` allows, and the `quality`
+of both together to the highest step that it allows. Validation rows, where AutoGluon has them, stop
+boosting; a forest needs none, and both together hold out rows of their own. Parameters are those of
+the estimators.
 
     python -m benchmarks.arenas.autogluon_model table.csv --target label --seconds 60
 
-fits both to a local file with AutoGluon's own predictor and prints its leaderboard.
+fits all three to a local file with AutoGluon's own predictor and prints its leaderboard.
 """
 
 from __future__ import annotations
@@ -32,8 +33,10 @@ from sklearn.base import clone
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
+    ObliqueRegressor,
 )
 
 # Share of the time for growth; the rest is for reading the table and for the first prediction.
@@ -41,6 +44,9 @@ SHARE_TO_GROW = 0.8
 # Trees of the first part of a forest, whose time tells how many more there can be.
 FIRST_TREES = 20
 FIRST_ITERATIONS = 10
+FIRST_ROWS = 1000  # of both together, whose time tells which step of quality is affordable
+# Time of the steps of `quality` over that of the lowest (docs/guide/combined.md).
+COST = {1: 1.0, 2: 1.75, 3: 2.5, 4: 4.25, 5: 8.25}
 MAX_ITERATIONS = 1000  # of max_iter="auto" with validation rows
 BYTES_PER_NODE = 40  # of a grown tree, without its directions
 BYTES_PER_WEIGHT = 8  # of a direction, with the number of its feature
@@ -170,6 +176,35 @@ class BevelBoostingModel(BevelForestModel):
         return ObliqueBoostingClassifier, ObliqueBoostingRegressor
 
 
+class BevelModel(BevelForestModel):
+    """Bevel's forest and boosting together, weighted by rows that neither has seen."""
+
+    ag_key = "BEVEL"
+    ag_name = "Bevel"
+
+    def _fit(
+        self,
+        X: pd.DataFrame,
+        y: pd.Series,
+        time_limit: float | None = None,
+        num_cpus: int | str = 1,
+        sample_weight: Any = None,
+        **_: Any,
+    ) -> None:
+        end = None if time_limit is None else time.monotonic() + time_limit
+        model = self._estimator(num_cpus)
+        X = self.preprocess(X, y=y, is_train=True)
+        if end is not None:
+            model.set_params(callback=StopAt(end))
+            model.set_params(quality=affordable_quality(model, X, y, SHARE_TO_GROW * time_limit))
+        self.model = model.fit(X, y, sample_weight).set_params(callback=None)
+        self.params_trained["quality"] = self.model.quality_
+
+    @classmethod
+    def _kinds(cls) -> tuple[type, type]:
+        return ObliqueClassifier, ObliqueRegressor
+
+
 def grow_until(forest: Any, X: Any, y: Any, weight: Any, end: float | None) -> Any:
     """Fit a forest, with as many of its trees as can be grown until then; at least the first ones.
 
@@ -201,6 +236,20 @@ def affordable_iterations(model: Any, X: Any, y: Any, seconds: float) -> int:
     return max(FIRST_ITERATIONS, int((seconds - taken) / (taken / FIRST_ITERATIONS)))
 
 
+def affordable_quality(model: Any, X: Any, y: Any, seconds: float) -> int:
+    """The asked step of `quality`, or a lower one, by the time of the lowest on some of the rows.
+
+    The time is taken to be proportional to the number of rows.
+    """
+    asked = int(model.quality)
+    few = min(len(X), FIRST_ROWS)
+    start = time.monotonic()
+    clone(model).set_params(quality=1).fit(X[:few], y[:few])
+    of_lowest = (time.monotonic() - start) * len(X) / few
+    allowed = [step for step in range(1, asked + 1) if of_lowest * COST[step] <= seconds]
+    return max(allowed, default=1)
+
+
 class StopAt:
     """A callback that gives the fit up when the time is over, as AutoGluon expects."""
 
@@ -213,7 +262,7 @@ class StopAt:
 
 
 def main() -> None:
-    """Fit both models to a local file with AutoGluon's predictor; print its leaderboard."""
+    """Fit the models to a local file with AutoGluon's predictor; print its leaderboard."""
     from autogluon.tabular import TabularPredictor
 
     # By the name that AutoGluon's worker processes import, which `__main__` is not.
@@ -231,7 +280,11 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         predictor = TabularPredictor(label=args.target, path=folder, verbosity=1).fit(
             train,
-            hyperparameters={own.BevelForestModel: {}, own.BevelBoostingModel: {}},
+            hyperparameters={
+                own.BevelModel: {},
+                own.BevelForestModel: {},
+                own.BevelBoostingModel: {},
+            },
             time_limit=args.seconds,
             num_bag_folds=args.bags or None,
         )

@@ -107,7 +107,9 @@ def systems(regression: bool, n_jobs: int) -> dict[str, Callable[[int], Any]]:
     boosting = (bevel.ObliqueBoostingClassifier, bevel.ObliqueBoostingRegressor)[pick]
     random_forest = (RandomForestClassifier, RandomForestRegressor)[pick]
     histogram = (HistGradientBoostingClassifier, HistGradientBoostingRegressor)[pick]
+    combined = (bevel.ObliqueClassifier, bevel.ObliqueRegressor)[pick]
     return {
+        "bevel": lambda seed: combined(random_state=seed, n_jobs=n_jobs),
         "bevel_forest": lambda seed: forest(random_state=seed, n_jobs=n_jobs),
         "bevel_boosting": lambda seed: boosting(random_state=seed, n_jobs=n_jobs),
         "random_forest": lambda seed: with_codes(random_forest(500, random_state=seed)),

@@ -136,7 +136,7 @@ class BoostingData {
                std::optional<Vector<double>> baseline, std::optional<Vector<double>> raw_before,
                std::optional<Scaler> scaler, std::optional<Room> feature_room,
                std::optional<Room> direction_room, std::optional<LevelTermTable> level_terms,
-               std::optional<Vector<uint8_t>> is_idle)
+               std::optional<Vector<uint8_t>> is_idle, std::optional<Vector<uint32_t>> groups)
       : X_(X),
         sparse_(std::move(sparse)),
         levels_(levels),
@@ -151,7 +151,8 @@ class BoostingData {
         feature_room_(feature_room),
         direction_room_(direction_room),
         level_terms_(read_level_terms(level_terms, levels)),
-        is_idle_(is_idle) {
+        is_idle_(is_idle),
+        groups_(groups) {
     require(X_.has_value() != sparse_.has_value(), "[boost] X or sparse columns");
     require(X_ || level_terms_.empty(), "[boost] level terms of sparse columns");
     const size_t n = n_rows(), p = n_features();
@@ -171,8 +172,8 @@ class BoostingData {
     require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
             "[boost] levels, medians and has_nan need one entry per feature");
     require(target.shape(0) == n && (!weights || weights->shape(0) == n) &&
-                (!roles || roles->shape(0) == n),
-            "[boost] target, weights and roles need one entry per row");
+                (!roles || roles->shape(0) == n) && (!groups || groups->shape(0) == n),
+            "[boost] target, weights, roles and groups need one entry per row");
   }
 
   // Whether trees can be grown on X as it is: column after column, and scaled.
@@ -196,6 +197,7 @@ class BoostingData {
             "[boost] a user's loss comes with a function and a baseline");
     require(!options.scorer || roles_, "[boost] a scorer needs validation rows");
     BoostingSet set{data, {target_.data(), weights_ ? weights_->data() : nullptr}};
+    if (groups_) set.target.groups = groups_->data();
     if (roles_) set.roles = roles_->data();
     if (baseline_) set.baseline = baseline_->data();
     if (raw_before_) set.raw_before = raw_before_->data();
@@ -222,6 +224,7 @@ class BoostingData {
   std::optional<Room> feature_room_, direction_room_;
   std::vector<LevelTerm> level_terms_;
   std::optional<Vector<uint8_t>> is_idle_;
+  std::optional<Vector<uint32_t>> groups_;
   bool by_column_ = false;
 };
 
@@ -267,6 +270,7 @@ void bind_boosting(nb::module_& m) {
       .def_rw("n_outputs", &BoostingOptions::n_outputs)
       .def_rw("learning_rate", &BoostingOptions::learning_rate)
       .def_rw("max_iter", &BoostingOptions::max_iter)
+      .def_rw("symmetric", &BoostingOptions::symmetric)
       .def_rw("max_leaf_nodes", &BoostingOptions::max_leaf_nodes)
       .def_rw("max_depth", &BoostingOptions::max_depth)
       .def_rw("min_samples_leaf", &BoostingOptions::min_samples_leaf)
@@ -277,6 +281,7 @@ void bind_boosting(nb::module_& m) {
       .def_rw("max_bins", &BoostingOptions::max_bins)
       .def_rw("n_iter_no_change", &BoostingOptions::n_iter_no_change)
       .def_rw("tol", &BoostingOptions::tol)
+      .def_rw("eval_at", &BoostingOptions::eval_at)
       .def_rw("first_iter", &BoostingOptions::first_iter)
       .def_prop_rw("user_loss", get_function<&BoostingOptions::user_loss, PythonLoss>,
                    set_function<&BoostingOptions::user_loss, PythonLoss>,
@@ -287,21 +292,22 @@ void bind_boosting(nb::module_& m) {
   using OptionalRoom = std::optional<Room>;
   using OptionalNumbers = std::optional<Vector<double>>;
   nb::class_<BoostingData>(m, "BoostingData")
-      .def(nb::init<std::optional<Matrix>, std::optional<SparseTable>, Vector<int32_t>,
-                    Vector<float>, Vector<uint8_t>, Vector<double>, OptionalNumbers,
-                    std::optional<Vector<uint8_t>>, OptionalNumbers, OptionalNumbers,
-                    std::optional<Scaler>, OptionalRoom, OptionalRoom,
-                    std::optional<LevelTermTable>, std::optional<Vector<uint8_t>>>(),
-           nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
-           nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
-           nb::arg("has_nan").noconvert(), nb::arg("target").noconvert(),
-           nb::arg("weights").noconvert() = nb::none(), nb::arg("roles").noconvert() = nb::none(),
-           nb::arg("baseline").noconvert() = nb::none(),
-           nb::arg("raw_before").noconvert() = nb::none(), nb::arg("scaler") = nb::none(),
-           nb::arg("feature_room").noconvert() = nb::none(),
-           nb::arg("direction_room").noconvert() = nb::none(),
-           nb::arg("level_terms").noconvert() = nb::none(),
-           nb::arg("is_idle").noconvert() = nb::none());
+      .def(
+          nb::init<std::optional<Matrix>, std::optional<SparseTable>, Vector<int32_t>,
+                   Vector<float>, Vector<uint8_t>, Vector<double>, OptionalNumbers,
+                   std::optional<Vector<uint8_t>>, OptionalNumbers, OptionalNumbers,
+                   std::optional<Scaler>, OptionalRoom, OptionalRoom, std::optional<LevelTermTable>,
+                   std::optional<Vector<uint8_t>>, std::optional<Vector<uint32_t>>>(),
+          nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
+          nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
+          nb::arg("has_nan").noconvert(), nb::arg("target").noconvert(),
+          nb::arg("weights").noconvert() = nb::none(), nb::arg("roles").noconvert() = nb::none(),
+          nb::arg("baseline").noconvert() = nb::none(),
+          nb::arg("raw_before").noconvert() = nb::none(), nb::arg("scaler") = nb::none(),
+          nb::arg("feature_room").noconvert() = nb::none(),
+          nb::arg("direction_room").noconvert() = nb::none(),
+          nb::arg("level_terms").noconvert() = nb::none(),
+          nb::arg("is_idle").noconvert() = nb::none(), nb::arg("groups").noconvert() = nb::none());
   m.def("boost", &boost_trees, nb::arg("data"), nb::arg("options"), nb::arg("boosting"),
         nb::arg("n_threads"), nb::arg("progress") = nb::none());
 }

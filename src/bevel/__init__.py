@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from bevel.estimators import (
         DateFeatures,
         ObliqueBoostingClassifier,
+        ObliqueBoostingRanker,
         ObliqueBoostingRegressor,
         ObliqueClassifier,
         ObliqueForestClassifier,
@@ -48,6 +49,7 @@ __all__ = [
     "ModelFileError",
     "NoOutOfBagError",
     "ObliqueBoostingClassifier",
+    "ObliqueBoostingRanker",
     "ObliqueBoostingRegressor",
     "ObliqueClassifier",
     "ObliqueForestClassifier",

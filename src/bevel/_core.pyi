@@ -49,6 +49,7 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    symmetric: bool
     max_leaf_nodes: int
     max_depth: int
     min_samples_leaf: int
@@ -59,6 +60,7 @@ class BoostingOptions:
     max_bins: int
     n_iter_no_change: int
     tol: float
+    eval_at: int
     first_iter: int
     # Gradients, hessians and losses from raw predictions; a score from those of validation rows.
     user_loss: Callable[[npt.NDArray[np.float64]], tuple[npt.NDArray[np.float64], ...]] | None
@@ -87,6 +89,7 @@ class BoostingData:
         direction_room: npt.NDArray[np.uint8] | None = None,
         level_terms: npt.NDArray[np.int32] | None = None,
         is_idle: npt.NDArray[np.uint8] | None = None,
+        groups: npt.NDArray[np.uint32] | None = None,
     ) -> None: ...
 
 def boost(

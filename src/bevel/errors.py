@@ -31,7 +31,7 @@ class PrecisionWarning(UserWarning):
 
 
 class RowNumberWarning(UserWarning):
-    """A column counts the rows and the target is sorted along it, names the rows or is an index."""
+    """A column numbers or names the rows or is an index, or its labels say nothing about others."""
 
 
 class TextColumnWarning(UserWarning):

@@ -224,7 +224,7 @@ def test_shapley_values_and_effects_of_a_regression_are_those_of_the_weighted_me
 
 
 def test_shapley_values_of_a_classifier_are_refused_with_what_to_use():
-    with pytest.raises(ValueError, match="the models of `estimators_` one by one"):
+    with pytest.raises(TypeError, match=r"model.estimators_\[0\]"):
         analysis.shapley_values(MODELS["classes"], X[:2], X)
 
 
@@ -245,7 +245,8 @@ def test_permutation_importance_is_the_rise_of_the_error_of_the_weighted_mean(ki
         assert np.isclose(value, error(changed) - error(X), rtol=0, atol=1e-12)
     assert np.isclose(found.error, error(X))
     with pytest.raises(NoOutOfBagError, match="out_of_bag=False"):
-        analysis.importance(model, "permutation", X, y)
+        analysis.importance(model, "permutation", X, y, out_of_bag=True)
+    assert "in-bag" in str(analysis.importance(model, "permutation", X, y, n_repeats=1))
 
 
 def test_gain_importance_is_that_of_the_attribute(model):
@@ -266,7 +267,27 @@ def test_surrogate_tree_imitates_the_predictions(model):
     assert analysis.surrogate_tree(model, X).fidelity > 0.5
 
 
-@pytest.mark.parametrize("function", ["proximity", "rule_set", "out_of_bag_curve"])
+def test_rules_imitate_the_predictions_of_the_weighted_mean(model, kind):
+    y = FITS[kind][1]
+    found = analysis.rule_set(model, X, y, n=3)
+    assert found.source == "imitation"
+    assert "a forest and boosting together" in found.origin
+    predicted = model.predict(X)
+    inside = found.matches(X)
+    first = np.where(inside.any(axis=1), inside.argmax(axis=1), len(found.rules))
+    labels, counts = np.unique(y, return_counts=True)
+    typical = labels[counts.argmax()] if kind == "classes" else np.mean(y)
+    guesses = np.array([*(rule.prediction for rule in found.rules), typical])[first]
+    if kind == "classes":
+        expected = np.mean(guesses == predicted)
+    else:
+        expected = 1.0 - np.mean((guesses - predicted) ** 2) / np.var(predicted)
+    assert np.isclose(found.fidelity, expected, rtol=0, atol=1e-9)
+    with pytest.raises(ValueError, match="`estimators_` for the rules of their trees"):
+        analysis.rule_set(model, X, y, source="forest")
+
+
+@pytest.mark.parametrize("function", ["proximity", "out_of_bag_curve"])
 def test_functions_of_single_forests_name_the_models_to_use(model, kind, function):
     with pytest.raises(TypeError, match="estimators_"):
         getattr(analysis, function)(model, X, FITS[kind][1])

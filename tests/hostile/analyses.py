@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from bevel import analysis
-from bevel.analysis.rules.conditions import quoted
+from bevel.text.sql import quoted
 
 from .verdicts import WrongAnswerError, check_answers
 

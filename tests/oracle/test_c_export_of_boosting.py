@@ -37,6 +37,7 @@ def _models() -> dict[str, Any]:
     regressors = {
         "squared": {},
         "axis": {"projection": "axis"},
+        "symmetric": {"growth": "symmetric"},
         "poisson": {"loss": "poisson"},
         "gamma": {"loss": "gamma"},
         "quantiles": {"loss": "quantile", "quantile": [0.3, 0.5, 0.6, 0.7]},

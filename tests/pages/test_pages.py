@@ -91,7 +91,8 @@ def pages(tmp_path_factory):
     load_diabetes(as_frame=True).frame.to_csv(folder / "diabetes.csv", index=False)
     for name in ("iris", "diabetes"):
         data, model = folder / f"{name}.csv", folder / f"{name}.bevel"
-        fit = ["fit", data, "--target", "target", "--trees", "60", "--out", model]
+        few = ["--model", "forest", "--trees", "60"]
+        fit = ["fit", data, "--target", "target", *few, "--out", model]
         explain = ["explain", model, data, "--target", "target"]
         run(*fit, "--report", folder / f"{name}_fit.html")
         run(*explain, "--out", folder / f"{name}_explain.html")

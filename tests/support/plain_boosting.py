@@ -38,6 +38,7 @@ class PlainBoosting:
     monotone: tuple[int, ...] = ()
     groups: list[set[int]] | None = None
     max_depth: int | None = None
+    symmetric: bool = False  # all nodes of a level share a cut
     first_gains: list[float] = field(default_factory=list)
 
     def fit(self, X: Floats, y: Floats, w: Floats, log_loss: bool) -> Floats:
@@ -50,8 +51,42 @@ class PlainBoosting:
                 g, h = w * (share - y), w * share * (1.0 - share)
             else:
                 g, h = w * (raw - y), w.copy()
-            raw = raw + self._grow(X, g, h)
+            raw = raw + (self._grow_levels if self.symmetric else self._grow)(X, g, h)
         return raw
+
+    def _grow_levels(self, X: Floats, g: Floats, h: Floats) -> Floats:
+        leaf = np.zeros(len(g), dtype=int)
+        values = np.full(1, self._value(g, h, -np.inf, np.inf))
+        for depth in range(self.max_depth or 0):
+            best, sides = 0.0, None
+            for column in range(X.shape[1]):
+                for left in self._sides(X[:, column], g, h, column in self.nominal):
+                    gain = self._gain_of_level(leaf, left, g, h)
+                    if gain > best * (1.0 + 1e-9) + 1e-12:
+                        best, sides = gain, left
+            if depth == 0:
+                self.first_gains.append(best)
+            if sides is None:
+                break
+            leaf = 2 * leaf + ~sides
+            values = np.repeat(values, 2)
+            for number in range(len(values)):
+                own = leaf == number
+                if own.sum() >= self.min_samples_leaf:
+                    values[number] = self._value(g[own], h[own], -np.inf, np.inf)
+        return self.rate * values[leaf]
+
+    def _gain_of_level(
+        self, leaf: npt.NDArray[np.intp], left: Sides, g: Floats, h: Floats
+    ) -> float:
+        gain = 0.0
+        for number in np.unique(leaf):
+            own = leaf == number
+            parts = [(g[s], h[s]) for s in (own & left, own & ~left)]
+            if min(part.sum() for _, part in parts) >= 1e-3:
+                gain += sum(self._fall(*part, -np.inf, np.inf) for part in parts)
+                gain -= self._fall(g[own], h[own], -np.inf, np.inf)
+        return gain
 
     def _grow(self, X: Floats, g: Floats, h: Floats) -> Floats:
         leaves = [PlainNode(np.arange(len(g)), groups=self.groups)]

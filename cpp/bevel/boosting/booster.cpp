@@ -13,6 +13,7 @@
 #include "bevel/boosting/gradient_sampling.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/splitting/histogram_splitter.h"
+#include "bevel/boosting/splitting/shared_splitter.h"
 #include "bevel/boosting/team.h"
 #include "bevel/boosting/tree_columns.h"
 #include "bevel/random/stream.h"
@@ -64,6 +65,8 @@ class Booster {
     Team team(pool, worker);
     HistogramSplitter splitter(boosting_, *columns_, team);
     splitter_ = &splitter;
+    SharedSplitter shared_splitter(boosting_, *columns_, team);
+    shared_splitter_ = &shared_splitter;
     for (int64_t i = 0; i < boosting_.max_iter; ++i) {
       grow_iteration(static_cast<uint64_t>(boosting_.first_iter + i), team);
       n_whole_ = static_cast<size_t>(i) + 1;
@@ -181,6 +184,15 @@ class Booster {
     rules.penalty = boosting_.l2 * quantised.scales.hessian;
     rules.min_rows = boosting_.min_samples_leaf;
     rules.min_hessian = std::max(1.0, boosting_.min_hessian * quantised.scales.hessian);
+    if (boosting_.symmetric) {
+      sharing_.resize(1);
+      sharing_[0] = {std::move(rows_.stats), rules.penalty, rules.min_hessian,
+                     quantised.scales.gain(1.0)};
+      GrownBoostingTree tree = shared_splitter_->grow(rows_, sharing_);
+      rows_.stats = std::move(sharing_[0].stats);
+      set_leaves(tree, output, team);
+      return std::move(tree.nodes);
+    }
     if (quantised.equal_hessians)  // rows are counted by them
       rules.min_hessian = std::max(rules.min_hessian,
                                    static_cast<double>(rules.min_rows) * quantised.largest_hessian);
@@ -226,16 +238,22 @@ class Booster {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
     const std::vector<ValueBounds> bounds = bound_values(tree, output);
-    team.run(tree.leaves.size(), bag_.size() > kBlockRows, [&](size_t l) {
+    const bool parallel = bag_.size() > kBlockRows;
+    team.run(tree.leaves.size(), parallel, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
-      poll_cancellation(leaf.rows.size() * 4);
+      poll_cancellation(leaf.value_rows.size() * 4);
       double weight = 0.0;
       for (const uint32_t row : leaf.rows) weight += set_.target.weight(row) * factor(row);
-      double step = best_step(leaf.rows, output);
-      if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
-      const double value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
-      tree.nodes.leaf_value[leaf.node] = value;
       weights[static_cast<size_t>(leaf.node)] = weight;
+      double step = best_step(leaf.value_rows, output);
+      if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
+      tree.nodes.leaf_value[leaf.node] =
+          std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
+    });
+    // Only now: the value of a leaf may depend on the predictions of rows of others.
+    team.run(tree.leaves.size(), parallel, [&](size_t l) {
+      const LeafRange& leaf = tree.leaves[l];
+      const double value = tree.nodes.leaf_value[leaf.node];
       for (const uint32_t row : leaf.rows) raw[row] += value;
       for (const uint32_t row : leaf.others) raw[row] += value;
     });
@@ -270,6 +288,8 @@ class Booster {
   std::vector<double> factors_;  // by row, of weights; empty: all 1
   BoostingRows rows_;
   HistogramSplitter* splitter_ = nullptr;
+  SharedSplitter* shared_splitter_ = nullptr;
+  std::vector<SharingOutput> sharing_;
   std::vector<GrownTree> trees_;
   size_t n_whole_ = 0, best_ = 0;  // iterations done; the best one
   BoostingResult result_;

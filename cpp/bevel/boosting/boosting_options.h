@@ -19,6 +19,7 @@ struct BoostingOptions {
   int32_t n_outputs = 1;
   double learning_rate = 0.1;
   int64_t max_iter = 100;
+  bool symmetric = false;       // all nodes of a level are split alike
   int64_t max_leaf_nodes = 31;  // 0: no limit
   int32_t max_depth = -1;       // -1: no limit
   int64_t min_samples_leaf = 20;
@@ -29,6 +30,7 @@ struct BoostingOptions {
   int32_t max_bins = 255;
   int64_t n_iter_no_change = 0;  // 0: no early stopping
   double tol = 0.0;
+  int64_t eval_at = 10;                         // rankings: places that the loss is measured at
   int64_t first_iter = 0;                       // iterations grown before
   std::shared_ptr<const LossSource> user_loss;  // of the loss "user"
   std::shared_ptr<const ScoreSource> scorer;    // null: the loss decides when to stop

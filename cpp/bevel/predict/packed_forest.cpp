@@ -1,6 +1,7 @@
 #include "bevel/predict/packed_forest.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -53,6 +54,7 @@ class Packer {
     set_medians();
     set_largest_safe();
     std::visit([&](auto& nodes) { pack(nodes); }, packed_.nodes);
+    find_symmetric_trees();
     for (auto* array : {&packed_.share_class, &packed_.general_place}) array->shrink_to_fit();
     packed_.share.shrink_to_fit();
     packed_.general.shrink_to_fit();
@@ -285,6 +287,59 @@ class Packer {
     return static_cast<uint32_t>(packed_.general.size() - 1);
   }
 
+  // Trees of one level or more whose levels have one split each that reads numbers.
+  void find_symmetric_trees() {
+    SymmetricTrees& symmetric = packed_.symmetric;
+    if (forest_.n_classes > 0 || packed_.n_outputs > 0 || packed_.layout.n_axes > 0) return;
+    bool any = false;
+    for (size_t t = 0; t < forest_.n_trees(); ++t) {
+      const auto first = static_cast<size_t>(forest_.tree_offset[t]);
+      const size_t n_nodes = static_cast<size_t>(forest_.tree_offset[t + 1]) - first;
+      poll_cancellation(n_nodes * kWorkOfNode);
+      const auto depth = static_cast<uint32_t>(std::bit_width(n_nodes) - 1);
+      const bool found = depth > 0 && std::has_single_bit(n_nodes + 1) &&
+                         is_symmetric(first, 0, 0, depth);
+      symmetric.tree.push_back({static_cast<uint32_t>(symmetric.level.size()),
+                                found ? depth : SymmetricTrees::kNone,
+                                static_cast<uint32_t>(forest_.first_leaf(t))});
+      // The nodes on the left edge come first.
+      for (uint32_t level = 0; found && level < depth; ++level) add_level(first + level);
+      any |= found;
+    }
+    if (!any) symmetric = {};
+  }
+
+  // Whether a subtree is complete, and splits the nodes of a level as the left edge does.
+  bool is_symmetric(size_t first, size_t node, uint32_t level, uint32_t depth) const {
+    if (level == depth) return is_leaf(first + node);
+    const size_t right = node + (size_t{1} << (depth - level));
+    return !is_leaf(first + node) &&
+           static_cast<size_t>(forest_.right[first + node]) == right &&
+           have_same_split(first + level, first + node) &&
+           is_symmetric(first, node + 1, level + 1, depth) &&
+           is_symmetric(first, right, level + 1, depth);
+  }
+
+  bool have_same_split(size_t a, size_t b) const {
+    const SplitView of_a = view_split(forest_, a), of_b = view_split(forest_, b);
+    return !of_a.is_category && forest_.flags[a] == forest_.flags[b] &&
+           forest_.threshold[a] == forest_.threshold[b] &&
+           std::ranges::equal(of_a.index, of_b.index) &&
+           std::ranges::equal(of_a.weight, of_b.weight) &&
+           std::ranges::equal(of_a.level, of_b.level);
+  }
+
+  void add_level(size_t node) {
+    SymmetricTrees& symmetric = packed_.symmetric;
+    const SplitView split = view_split(forest_, node);
+    symmetric.level.push_back({forest_.threshold[node], static_cast<int32_t>(split.index.size()),
+                               static_cast<uint32_t>(symmetric.feature.size())});
+    for (size_t k = 0; k < split.index.size(); ++k) {
+      symmetric.feature.push_back(place(split, k));
+      symmetric.weight.push_back(split.weight[k]);
+    }
+  }
+
   int32_t add_leaf(size_t node) {
     if (forest_.n_classes == 0 && packed_.n_outputs > 0) return next_leaf_++;
     if (forest_.n_classes == 0) {
@@ -340,7 +395,7 @@ class Packer {
 
 PackedForest::PackedForest(const ForestArrays& forest, const std::string& simd)
     : n_classes(forest.n_classes),
-      pass_top_levels(find_pass_top_levels(simd)),
+      kernels(find_top_level_kernels(simd)),
       n_outputs(forest.n_outputs()),
       output_value(forest.output_value) {
   Packer(forest, *this).run();
@@ -351,7 +406,8 @@ size_t PackedForest::nbytes() const {
   size_t total = std::visit(size, nodes) + size(roots) + size(first_split) + size(medians) +
                  size(general) + size(general_place) + size(general_weight) + size(bits) +
                  size(missing_left) + size(share_offset) + size(share_class) + size(share) +
-                 size(vote) + size(leaf_value);  // output_value is the forest's
+                 size(vote) + size(leaf_value) + size(symmetric.tree) + size(symmetric.level) +
+                 size(symmetric.feature) + size(symmetric.weight);  // output_value is the forest's
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

@@ -14,6 +14,7 @@
 #include "bevel/data/dataset_view.h"
 #include "bevel/predict/forest_arrays.h"
 #include "bevel/predict/tree_axes_product.h"
+#include "bevel/predict/tree_range.h"
 #include "bevel/support/huge_pages.h"
 
 namespace bevel {
@@ -83,10 +84,38 @@ struct GeneralSplit {
   int32_t n;        // entries
 };
 
-// How a block of rows passes the first levels of a tree (predict/top_levels/kernel.h).
+// Trees whose nodes on a level all have the same split, on a sum of weighted values of the row.
+struct SymmetricTrees {
+  struct Level {
+    float threshold;
+    int32_t n_terms;
+    uint32_t first_term;
+  };
+  struct Tree {
+    uint32_t first_level;
+    uint32_t depth;       // kNone: the tree is not symmetric
+    uint32_t first_leaf;  // of 2^depth, from left to right
+  };
+  static constexpr uint32_t kNone = ~0u;
+
+  std::vector<Tree> tree;  // by tree; empty if none is symmetric
+  std::vector<Level> level;
+  std::vector<int32_t> feature;  // by term
+  std::vector<float> weight;
+
+  bool has(size_t t) const { return !tree.empty() && tree[t].depth != kNone; }
+};
+
+// How a block of rows passes the first levels of a tree, and symmetric trees
+// (predict/top_levels/kernel.h). The first writes the end that each row reaches, for whole groups;
+// the second adds values of leaves, tree t to output t % n_outputs.
 struct TopLevels;
 struct GroupedRows;
-using PassTopLevels = void (*)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
+struct TopLevelKernels {
+  void (*pass)(const TopLevels& top_levels, const GroupedRows& rows, Child* out);
+  void (*add_symmetric)(const SymmetricTrees& trees, TreeRange range, const double* leaf_value,
+                        const GroupedRows& rows, size_t n_rows, size_t n_outputs, double* sums);
+};
 
 struct PackedForest {
   // The values of several outputs are not copied: the forest must outlive this object. simd: the
@@ -104,7 +133,8 @@ struct PackedForest {
   std::vector<Child> roots;
   std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
-  PassTopLevels pass_top_levels;
+  SymmetricTrees symmetric;           // of a regression with one value for each leaf
+  TopLevelKernels kernels;
 
   std::vector<GeneralSplit> general;
   std::vector<int32_t> general_place;

@@ -163,7 +163,17 @@ size_t work_of_tree(const PackedForest& forest, const RowBlock& block, size_t n_
   return n_chosen * kWorkOfWalk + block.n * n_axes * static_cast<size_t>(forest.layout.n_features);
 }
 
-// Adds trees [first, last) to the sums of the chosen rows.
+// The end of some symmetric trees that begin with `first`: as many as stay in the innermost cache
+// while groups of rows pass them.
+size_t end_of_symmetric(const PackedForest& forest, size_t first, size_t last) {
+  constexpr size_t kTogether = 16;
+  size_t end = first + 1;
+  while (end < last && end - first < kTogether && forest.symmetric.has(end)) ++end;
+  return end;
+}
+
+// Adds trees [first, last) to the sums of the chosen rows. All rows are chosen in forests of
+// values.
 template <class Walk, class Leaves>
 void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leaves, size_t first,
                size_t last, const RowBlock& block, std::span<const int32_t> chosen,
@@ -186,6 +196,12 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
   scratch.leaf.resize(std::max(scratch.leaf.size(), chosen.size()));
   for (size_t tree = first; tree < last; ++tree) {
     poll_cancellation(work_of_tree(forest, block, chosen.size()));
+    if (!scratch.top_levels.empty() && forest.symmetric.has(tree)) {
+      const TreeRange some{tree, end_of_symmetric(forest, tree, last)};
+      scratch.top_levels.add_symmetric(forest, some, width, sums);
+      tree = some.end - 1;
+      continue;
+    }
     walk_tree(forest, walk, tree, block, chosen, scratch);
     for (size_t i = 0; i < chosen.size(); ++i)
       leaves.add(scratch.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);

@@ -403,8 +403,20 @@ def test_runs_of_other_grids_and_rules_are_not_taken_up():
     assert orthant.meaning(plan_of("orthant", grid="combined"))["grid"] == "combined"
     weights = PROTOCOLS["blaser-weights"]
     assert weights.meaning(plan_of("blaser-weights"))["max_redraws"] == 0
-    sets = PROTOCOLS["sporf-uci"]  # its default systems have no other grid
-    assert sets.meaning(plan_of("sporf-uci")).keys() == {
-        "experiment",
-        *plan_of("sporf-uci").meaning(),
-    }
+    parity = PROTOCOLS["lambda-sensitivity"]  # it has no other grid
+    assert "grid" not in parity.meaning(plan_of("lambda-sensitivity"))
+
+
+@pytest.mark.parametrize("name", ["sporf-uci", "noise-dims"])
+def test_scales_of_features_are_tuned_where_features_are_combined(name):
+    task = Task("classification", 100, 20, 2)
+    scaled = PROTOCOLS[name].grids_of(plan_of(name))
+    plain = PROTOCOLS[name].grids_of(plan_of(name, grid="unscaled"))
+    assert set(scaled) == {"sporf", "forest-rc", "rr-rf"}
+    for system, grid in scaled.items():
+        settings = grid.settings(task)
+        assert {each["scale"] for each in settings} == {None, "rank", "minmax", "standard"}
+        assert len(settings) == 4 * len(plain[system].settings(task))
+    cell = Cell(name, "wine", "rr-rf", {}, 0, 0, 0)
+    assert PROTOCOLS[name].parameters(cell, plan_of(name))["scale"] == "standard"
+    assert PROTOCOLS[name].parameters(cell, plan_of(name, grid="unscaled"))["scale"] is None

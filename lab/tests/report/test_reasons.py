@@ -187,10 +187,11 @@ def test_faithfulness_is_that_of_an_independent_computation(study, facts):
         line = lines[name]
         assert line["difference"]["mean"] == pytest.approx(seen.mean(), abs=1e-6)
         assert line["difference"]["low"] == pytest.approx(seen.mean() - half, abs=1e-6)
-        assert line["faithful"] == (seen.mean() - half <= 0.0)
+        within = True if seen.mean() + half <= 0.02 else None
+        assert line["faithful"] is (False if seen.mean() - half > 0.0 else within)
         assert line["share_within"] == pytest.approx(np.mean(np.abs(seen) <= 2 * combined))
         assert line["n_left_out"] == 2
-    assert [lines[name]["faithful"] for name in SYSTEMS] == [True, True, False]
+    assert [lines[name]["faithful"] for name in SYSTEMS] == [True, None, False]
     assert lines["random-forest"]["share_within"] == pytest.approx(5 / 6)
 
 
@@ -206,10 +207,14 @@ def test_mismatches_have_reasons_and_what_is_left_out_is_listed(facts):
 
 def test_page_and_terminal_say_whether_the_run_is_faithful(study):
     printed = report(study)
-    assert re.search(r"RF is as good as the paper's or better on 6 sets: \+2\.5\d \[", printed)
-    assert "CCF is WORSE than the paper's on 6 sets" in printed
+    assert re.search(r"SPORF is as good as the paper's or better on 6 sets", printed)
+    assert re.search(
+        r"RF is neither shown to be worse than the paper's nor to be as good on 6 sets: \+2\.5\d",
+        " ".join(printed.split()),
+    )
+    assert "CCF is worse than the paper's on 6 sets" in printed
     assert "83% within 2 SE" in printed
     html = (study[0] / "run" / "report.html").read_text("utf-8")
-    assert "reaches 0 or better" in html
+    assert "as good or better" in html
     assert "values missing (33.3%)" in html
     assert "printed standard error 12: set 1 (SPORF), set 1 (RF), set 1 (CCF)" in html

@@ -13,11 +13,12 @@ from typing import Any, Concatenate, ParamSpec, TypeVar, cast
 
 import numpy as np
 import numpy.typing as npt
+from sklearn.pipeline import Pipeline
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Array, Float32s, Floats, Target
 from bevel.errors import NoOutOfBagError, join_names, wrong_type, wrong_value
-from bevel.estimators._base import TreeEstimator, encode_rows
+from bevel.estimators._base import TreeEstimator, encode_rows, with_feature_names
 from bevel.estimators.boosting import ObliqueBoosting
 from bevel.estimators.combined import ObliqueCombination
 from bevel.estimators.forest import (
@@ -63,6 +64,7 @@ __all__ = [
     "noun_of_outputs",
     "read_forest",
     "stack_outputs",
+    "views_of",
 ]
 
 # Checks of common arguments: counts and flags.
@@ -162,12 +164,24 @@ class AnalysedForest:
         Threads to use.
     caller : str
         Name of the calling function, for messages.
+    steps : Pipeline or None
+        Steps of a pipeline before the estimator, which are applied to rows first.
     """
 
     estimator: TreeEstimator | ObliqueCombination
     fitted: FittedForest
     n_threads: int
     caller: str
+    steps: Pipeline | None = None
+
+    def table(self, X: Any) -> Any:
+        """Rows as the estimator takes them: after the steps before it, if it ends a pipeline."""
+        return X if self.steps is None else self.steps.transform(X)
+
+    def predict(self, X: Any) -> npt.NDArray[Any]:
+        """Predictions of the estimator: labels of classes, or values."""
+        estimator: Any = self.estimator
+        return np.asarray(estimator.predict(self.table(X)))
 
     @property
     def predictor(self) -> PackedPredictor:
@@ -229,7 +243,7 @@ class AnalysedForest:
 
     def encode(self, X: Any, training: bool = False) -> npt.NDArray[np.float32]:
         """Rows as the trees read them: new ones, or the training rows given again."""
-        return encode_rows(self.estimator, X, training)
+        return encode_rows(self.estimator, self.table(X), training)
 
     def target(self, y: Any, n_rows: int) -> Target:
         """Positions in `classes`, or numbers; the classes must be those of the fit."""
@@ -326,7 +340,7 @@ def read_forest(
     Parameters
     ----------
     estimator : object
-        A fitted estimator, or an `AnalysedForest`.
+        A fitted estimator, a pipeline that ends with one, or an `AnalysedForest`.
     caller : str
         Name of the function, for messages.
     trees_only : bool, default=False
@@ -338,27 +352,50 @@ def read_forest(
     several_outputs : bool, default=False
         Whether the function reads no predictions, so that several outputs are allowed.
     predictions_only : bool, default=False
-        Whether the function reads nothing but predictions of new rows, by `columns`, so that a
-        forest and boosting together are allowed.
+        Whether the function reads nothing but predictions of new rows, by `columns`, so that
+        boosting, and a forest and boosting together, are allowed.
     """
     if isinstance(estimator, AnalysedForest):
         return estimator
-    if isinstance(estimator, ObliqueCombination):
-        return _combined(estimator, caller, predictions_only)
-    if not isinstance(estimator, TreeEstimator):
-        remedy = "Pass an ObliqueForestClassifier or ObliqueForestRegressor, or a preset."
+    model, steps = _model_of(estimator)
+    if not isinstance(model, TreeEstimator | ObliqueCombination):
+        remedy = (
+            "Pass an ObliqueForestClassifier or ObliqueForestRegressor, a preset, or a pipeline "
+            "that ends with one."
+        )
         raise wrong_type(f"The forest of {caller}", "a fitted forest of Bevel", estimator, remedy)
-    fitted = estimator.fitted_forest_
-    if not trees_only:
+    fitted: Any = model.fitted_forest_
+    if not (predictions_only or (trees_only and isinstance(model, TreeEstimator))):
         fitted.aggregation.check_trees_predict(caller)
     if not leaves_only:
         fitted.task.check_has_target(caller)
     if not several_outputs:
         fitted.task.check_one_output(caller)
-    estimator.verify()  # analysis walks the forest without the checks of a mapped file
-    return AnalysedForest(
-        estimator, estimator.fitted_forest_, count_threads(estimator.n_jobs), caller
-    )
+    model.verify()  # analysis walks the forest without the checks of a mapped file
+    fitted = model.fitted_forest_
+    return AnalysedForest(model, fitted, count_threads(model.n_jobs), caller, steps)
+
+
+def _model_of(estimator: object) -> tuple[Any, Pipeline | None]:
+    """The last step of a pipeline, and the steps before it; an estimator itself, and None.
+
+    A model that was fitted without names gets those of the columns that the steps make.
+    """
+    if not isinstance(estimator, Pipeline):
+        return estimator, None
+    model = estimator.steps[-1][1]
+    if len(estimator.steps) == 1:
+        return _model_of(model)
+    steps = estimator[:-1]
+    if not isinstance(model, TreeEstimator | ObliqueCombination):
+        return model, steps
+    if model.fitted_forest_.feature_names is None:
+        try:
+            names = tuple(map(str, steps.get_feature_names_out()))
+        except (AttributeError, ValueError):  # a step that does not know the names of its columns
+            return model, steps
+        model = with_feature_names(model, names)
+    return model, steps
 
 
 def forest_of(task: Task) -> type[ObliqueForestClassifier | ObliqueForestRegressor]:
@@ -380,23 +417,18 @@ def explains_sums(
     It is called for each output with a forest whose mean prediction is that output's sum of trees.
     Results of several outputs are stacked like those of classes. They must have the fields
     `values`, `classes` and `output_name`. The regression of a forest and boosting together is one
-    such sum of all of their trees.
+    such sum of all of their trees; their classifier is passed on as it is.
     """
 
     @functools.wraps(function)
     def explain(forest: Any, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        if isinstance(forest, ObliqueCombination):
-            return function(_sum_of_members(forest, function.__name__), *args, **kwargs)
-        if not isinstance(forest, ObliqueBoosting):
-            return function(forest, *args, **kwargs)
-        check_is_fitted(forest)
-        forest.verify()
-        fitted = forest.fitted_forest_
-        names = fitted.aggregation.names(fitted.task, forest._quantiles())
-        found = [
-            function(_view(forest, fitted, output, function.__name__), *args, **kwargs)
-            for output in range(len(names))
-        ]
+        views = views_of(forest, function.__name__)
+        if not isinstance(views[0].estimator, ObliqueBoosting):
+            return function(views[0], *args, **kwargs)
+        model = views[0].estimator
+        fitted = model.fitted_forest_
+        names = fitted.aggregation.names(fitted.task, model._quantiles())
+        found = [function(view, *args, **kwargs) for view in views]
         if len(found) == 1:
             return replace(found[0], output_name=names[0])  # type: ignore[type-var]
         if fitted.classes is None:
@@ -406,24 +438,29 @@ def explains_sums(
     return explain
 
 
-def _combined(model: ObliqueCombination, caller: str, predictions_only: bool) -> AnalysedForest:
-    """A forest and boosting together, for its predictions; raises if trees are needed."""
-    fitted: Any = model.verify().fitted_forest_
-    if not predictions_only:
-        fitted.aggregation.check_trees_predict(caller)
-    return AnalysedForest(model, fitted, count_threads(model.n_jobs), caller)
+def views_of(forest: Any, caller: str) -> list[AnalysedForest]:
+    """Forests whose means of trees are the outputs of a model: one for each output of boosting,
+    otherwise one; of a classifier by a forest and boosting the model itself.
+    """
+    if isinstance(forest, AnalysedForest):
+        return [forest]
+    model, steps = _model_of(forest)
+    if isinstance(model, ObliqueBoosting):
+        check_is_fitted(model)
+        model.verify()
+        fitted = model.fitted_forest_
+        outputs = range(fitted.aggregation.n_outputs)
+        return [_view(model, fitted, output, caller, steps) for output in outputs]
+    if isinstance(model, ObliqueCombination) and model.fitted_forest_.classes is None:
+        return [_sum_of_members(model, caller, steps)]
+    return [read_forest(forest, caller, predictions_only=isinstance(model, ObliqueCombination))]
 
 
-def _sum_of_members(model: ObliqueCombination, caller: str) -> AnalysedForest:
+def _sum_of_members(
+    model: ObliqueCombination, caller: str, steps: Pipeline | None
+) -> AnalysedForest:
     """A regression by a forest and boosting as one forest, whose mean is their weighted mean."""
     fitted = model.verify().fitted_forest_
-    if fitted.classes is not None:
-        raise ValueError(
-            f"{caller} of a classifier needs trees that add up on one scale; got a forest, whose "
-            "trees add up to probabilities, and boosting, whose trees add up to log-odds. Explain "
-            "the models of `estimators_` one by one, each on its scale; for effects on their "
-            "weighted mean use sklearn.inspection."
-        )
     n_trees = sum(each.forest.n_trees for each in fitted.members)
     constant, parts = 0.0, []
     for weight, each in zip(fitted.aggregation.weights, fitted.members, strict=True):
@@ -443,7 +480,7 @@ def _sum_of_members(model: ObliqueCombination, caller: str) -> AnalysedForest:
         provenance=Provenance(seed=None),
         targets=None,
     )
-    return AnalysedForest(model, view, count_threads(model.n_jobs), caller)
+    return AnalysedForest(model, view, count_threads(model.n_jobs), caller, steps)
 
 
 def stack_outputs(
@@ -458,7 +495,13 @@ def stack_outputs(
     return replace(found[0], **changes)
 
 
-def _view(model: ObliqueBoosting, fitted: FittedForest, output: int, caller: str) -> AnalysedForest:
+def _view(
+    model: ObliqueBoosting,
+    fitted: FittedForest,
+    output: int,
+    caller: str,
+    steps: Pipeline | None = None,
+) -> AnalysedForest:
     """One output as a regression forest, whose mean over trees is baseline and sum."""
     additive = fitted.aggregation
     assert isinstance(additive, SumOfTrees)
@@ -470,4 +513,4 @@ def _view(model: ObliqueBoosting, fitted: FittedForest, output: int, caller: str
     view = replace(
         fitted, predictor=PackedPredictor(forest), task=Regression(), aggregation=MeanOfTrees()
     )
-    return AnalysedForest(model, view, count_threads(model.n_jobs), caller)
+    return AnalysedForest(model, view, count_threads(model.n_jobs), caller, steps)

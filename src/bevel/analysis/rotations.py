@@ -82,7 +82,7 @@ def refit_best_rotations(
     if refit.n_projections == "auto":
         refit.n_projections = _draws(analysed, n_rotations, refit.projection)
     with without_leak_alarm():
-        return refit.fit(X, y, sample_weight, **analysed.groups_of(len(y)))
+        return refit.fit(analysed.table(X), y, sample_weight, **analysed.groups_of(len(y)))
 
 
 def _multirotation(analysed: AnalysedForest) -> MultiRotation:

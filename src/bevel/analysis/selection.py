@@ -188,8 +188,8 @@ class AllRelevantSelector(SelectorMixin, BaseEstimator):  # type: ignore[misc]
             analysed = read_forest(forest.fit(table, y), "AllRelevantSelector")
         if self.importance == "gini":
             return gini(analysed).values
-        found = permutation(analysed, table, y, error_of="tree", n_repeats=1, random_state=rng)
-        return found.values
+        how: dict[str, Any] = {"error_of": "tree", "n_repeats": 1, "random_state": rng}
+        return permutation(analysed, table, y, out_of_bag=True, **how).values
 
     def _check_parameters(self, y: Any) -> None:
         if not isinstance(self.estimator, ObliqueForest):

@@ -76,7 +76,7 @@ def check_count(name: str, value: object, low: int, high: int | None = None) -> 
 
 def rows_as_given(X: Any, analysed: AnalysedForest) -> npt.NDArray[Any]:
     """The rows in the user's units: floats, or objects if not all columns are plain numbers."""
-    table, encoding = read_table(X), analysed.fitted.encoding
+    table, encoding = read_table(analysed.table(X)), analysed.fitted.encoding
     if not (encoding.nominal or encoding.dates or encoding.truths):
         return np.array(table.numbers(slice(0, table.n_rows), slice(0, table.n_features)), float)
     rows = np.empty((table.n_rows, table.n_features), dtype=object)
@@ -450,6 +450,7 @@ def shapley_interactions(
     ('x0', 'x1')
     """
     analysed = read_forest(forest, "shapley_interactions")
+    analysed.fitted.aggregation.check_trees_predict(analysed.caller)
     check_limits(max_background, max_exact_features)
     rng = np.random.default_rng(random_state)
     rows = np.ascontiguousarray(analysed.encode(X))
@@ -633,6 +634,7 @@ def shapley_values(
     True
     """
     analysed = read_forest(forest, "shapley_values")
+    analysed.fitted.aggregation.check_trees_predict(analysed.caller)
     if feature_perturbation == "tree_path_dependent":
         given = {"background": background, "background_weight": background_weight}
         refuse_background({**given, "max_background": max_background})

@@ -42,23 +42,23 @@ __all__ = ["EXAMPLES", "fit"]
 class ModelName(StrEnum):
     """Kind of model."""
 
+    combined = "combined"
     forest = "forest"
     boosting = "boosting"
-    combined = "combined"
     isolation = "isolation"
 
 
 EXAMPLES = output.examples(
     "bevel fit iris.csv --target species --out iris.bevel --report iris.html",
-    "bevel fit prices.csv --target price --model combined --out prices.bevel",
-    "bevel fit prices.parquet --target price --task regression --trees 500 --keep-targets",
+    "bevel fit prices.csv --target price --quality 5 --out prices.bevel",
+    "bevel fit prices.parquet --target price --model forest --trees 500 --keep-targets",
     "bevel fit cells.tsv --target type --drop plate --nominal batch --class-weight rare=5",
     "bevel fit prices.parquet --target price --model boosting --out prices.bevel",
     "bevel fit patients.csv --time days --event died --out patients.bevel",
     "bevel fit patients.csv --time age_end --event cause --entry age_start --competing-risks",
     "bevel fit machines.csv --model isolation --id serial --out machines.bevel",
     "bevel fit wine.csv --target acidity,sugar --drop name --out wine.bevel",
-    "zcat big.csv.gz | bevel fit - --target y --d 0.5 --max-depth 12 --json",
+    "zcat big.csv.gz | bevel fit - --target y --model forest --max-depth 12 --json",
 )
 
 
@@ -84,12 +84,13 @@ def fit(
     ] = None,
     task: Task = TaskName.auto,
     model: Annotated[
-        ModelName,
+        ModelName | None,
         typer.Option(
-            help="A forest, gradient boosting, a weighted mean of both, or an isolation forest, "
-            "which finds unusual rows without a target."
+            help="A forest and gradient boosting combined by weights, the default for one target; "
+            "a forest, the default for several targets or for times; boosting; or an isolation "
+            "forest, which finds unusual rows without a target."
         ),
-    ] = ModelName.forest,
+    ] = None,
     quality: Annotated[
         int | None,
         typer.Option(
@@ -103,9 +104,9 @@ def fit(
         int | None,
         typer.Option(
             min=1,
-            help="Number of trees, by default 500 for classes and 300 for numbers, or as many as are "
-            "enough with 5000 rows or more; of boosting the iterations, by default as many as "
-            "held-out rows find best.",
+            help="Number of trees of a forest, by default 500 for classes and 300 for numbers, or as "
+            "many as are enough with 5000 rows or more; of boosting the iterations, by default as "
+            "many as held-out rows find best.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,
@@ -155,34 +156,34 @@ def fit(
     *,
     table: TableKeywords,
 ) -> None:
-    """Fit a forest to a file of rows.
+    """Fit a model to a file of rows: by default a forest and gradient boosting together.
 
     The delimiter, missing values, dates and numbers such as 1,234.50 are detected; notes say what
     was assumed where it is not obvious. Columns that identify rows are left out. Several targets,
     separated by commas, are predicted by one forest.
     """
-    given = dict(locals())
+    given: dict[str, Any] = dict(locals())
     output.check_free([out, report, oob], force=force)
     _check_options(given)
     if report is not None:
         import_optional("matplotlib", needed_by="bevel fit --report", install="bevel[plot]")
-    settings = workflow.tasks.Settings(
-        forest.read_projection(projection, density),
-        forest.read_directions(d),
-        trees or 0,
-        seed,
-        jobs,
-        forest.forest_parameters(
-            max_depth, min_samples_leaf, criterion, class_weight, monotonic, contamination
-        )
-        | ({} if quality is None else {"quality": quality}),
-        str(model if model in (ModelName.boosting, ModelName.combined) else ModelName.forest),
-    )
     with source_of(data) as source, output.steps() as advance:
+        targets = _targets(given, source)
         found = workflow.fitting.fit_table(
             source,
-            _targets(given, source),
-            settings,
+            targets,
+            workflow.tasks.Settings(
+                forest.read_projection(projection, density),
+                forest.read_directions(d),
+                trees or 0,
+                seed,
+                jobs,
+                forest.forest_parameters(
+                    max_depth, min_samples_leaf, criterion, class_weight, monotonic, contamination
+                )
+                | ({} if quality is None else {"quality": quality}),
+                _kind_of_model(given, targets),
+            ),
             {
                 "drop": drop or (),
                 "nominal": nominal or (),
@@ -229,8 +230,7 @@ NOT_WITH_ISOLATION = (
 NOT_WITH_TIMES = (
     (
         *("target", "params", "class_weight", "monotonic", "contamination", "keep_targets"),
-        "positive",
-        *("task", "model", "quality"),
+        *("positive", "task", "model", "quality"),
     ),
     "{option} has no meaning with --time and --event, which fit a survival forest; got both. Leave "
     "it out.",
@@ -245,8 +245,8 @@ NOT_WITH_COMBINED = (
         *("oob", "criterion", "trees", "projection", "density", "d", "max_depth"),
         *("min_samples_leaf", "params", "keep_targets"),
     ),
-    "{option} belongs to --model forest or boosting; got --model combined, which chooses it. Leave "
-    "it out, or take another --quality.",
+    "{option} belongs to --model forest or boosting; got --model combined, the default, which "
+    "chooses it. Leave it out, or add --model forest.",
 )
 ONLY_WITH_COMBINED = (
     ("quality",),
@@ -257,8 +257,13 @@ ONLY_WITH_ISOLATION = (
     "{option} belongs to --model isolation; got --model {model}. Leave it out.",
 )
 NOT_WITH_SEVERAL_TARGETS = (
-    ("params", "keep_targets", "model"),
+    ("params", "keep_targets"),
     "{option} is for one target; got several columns in --target. Leave it out, or fit one target.",
+)
+ONLY_ONE_TARGET = (
+    ("model",),
+    "--model {model} is for one target; got several columns in --target, which a forest learns. "
+    "Leave {option} out, or fit one target after the other.",
 )
 
 
@@ -273,12 +278,6 @@ def _check_options(given: Mapping[str, Any]) -> None:
         return _refuse(given, NOT_WITH_ISOLATION)
     if given["target"] is None or _given(given, SURVIVAL_OPTIONS):
         return _check_times(given)
-    _refuse(given, ONLY_WITH_ISOLATION)
-    if given["model"] == ModelName.boosting:
-        _refuse(given, NOT_WITH_BOOSTING)
-    _refuse(
-        given, NOT_WITH_COMBINED if given["model"] == ModelName.combined else ONLY_WITH_COMBINED
-    )
     return None
 
 
@@ -314,14 +313,28 @@ def _targets(given: Mapping[str, Any], source: Source) -> workflow.targets.Targe
     if given["target"] is None:
         return workflow.targets.SurvivalColumns(*(given[name] for name in SURVIVAL_OPTIONS))
     table = TableOptions(**given["table"])
-    targets = workflow.targets.named_targets(source, given["target"], given["task"], table)
+    return workflow.targets.named_targets(source, given["target"], given["task"], table)
+
+
+def _kind_of_model(given: Mapping[str, Any], targets: workflow.targets.TargetColumns) -> str:
+    """The kind of model of a target, by default that of its kind; raises for other options."""
+    kind = given["model"] or ModelName(targets.default_model)
+    if given["target"] is None:
+        return str(ModelName.forest)
+    given = {**given, "model": kind}
+    _refuse(given, ONLY_WITH_ISOLATION)
+    _refuse(given, NOT_WITH_COMBINED if kind == ModelName.combined else ONLY_WITH_COMBINED)
+    if kind == ModelName.boosting:
+        _refuse(given, NOT_WITH_BOOSTING)
     if isinstance(targets, workflow.targets.SeveralColumns):
         _refuse(given, NOT_WITH_SEVERAL_TARGETS)
-    return targets
+        if kind != ModelName.forest:
+            _refuse(given, ONLY_ONE_TARGET)
+    return str(kind)
 
 
 # Options that a repeated fit has as they were given, before and after those that are inferred.
-GIVEN_FIRST = (*SURVIVAL_OPTIONS, "model")
+GIVEN_FIRST = SURVIVAL_OPTIONS
 GIVEN_LAST = (
     *("quality", "density", "d", "max_depth", "min_samples_leaf", "criterion", "class_weight"),
     *("monotonic", "params", "weights", "drop", "nominal", "row_id", "keep_id", "keep_targets"),
@@ -336,9 +349,13 @@ def _command(given: Mapping[str, Any], found: workflow.FitResult) -> Command:
         "seed": found.settings.seed,
         "projection": given["projection"] if given["params"] is None else None,
     }
-    if given["model"] == ModelName.combined:
+    if found.settings.model == ModelName.combined:
         del inferred["trees"], inferred["projection"]
-    target = {"target": ",".join(found.rows.targets), "task": found.rows.task.name}
+    target = {
+        "target": ",".join(found.rows.targets),
+        "task": found.rows.task.name,
+        "model": found.settings.model,
+    }
     return Command(
         "fit",
         [given["data"]],

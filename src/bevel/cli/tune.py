@@ -28,6 +28,7 @@ from bevel.cli.options import (
 )
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
+from bevel.workflow.tasks import FOREST
 
 if TYPE_CHECKING:
     from bevel.tuning.search import Candidate
@@ -39,7 +40,7 @@ __all__ = ["EXAMPLES", "tune"]
 
 EXAMPLES = output.examples(
     "bevel tune iris.csv --target species --out tuned.json",
-    "bevel fit iris.csv --target species --params tuned.json --out iris.bevel",
+    "bevel fit iris.csv --target species --model forest --params tuned.json --out iris.bevel",
     "bevel tune iris.csv --target species --seconds 60 --store run.jsonl",
 )
 
@@ -176,7 +177,9 @@ def _print(data: Path, found: workflow.TuneResult, out: Path | None, model: Path
     for note in result.notes_:
         print(printable(as_flags(_of_defaults(note))))
     if out is not None:
-        command = Command("fit", [data], {"target": found.rows.target, "params": out})
+        command = Command(
+            "fit", [data], {"target": found.rows.target, "model": FOREST, "params": out}
+        )
         print(f"\n{printable(str(command))}")  # in one line, for copying
 
 

@@ -14,6 +14,8 @@ import numpy.typing as npt
 from bevel import _core
 from bevel._types import Float32s, Floats
 from bevel.data.encoding import (
+    MAX_LABELS,
+    MAX_LEVELS,
     MAX_READ,
     MAX_STORED,
     Encoding,
@@ -36,7 +38,12 @@ from bevel.data.level_statistics import (
     NumberedTable,
     learn_means,
 )
-from bevel.data.row_numbers import idle_row_numbers, warn_of_index, warn_of_row_names
+from bevel.data.row_numbers import (
+    idle_row_numbers,
+    warn_of_index,
+    warn_of_row_names,
+    warn_of_too_many,
+)
 from bevel.data.scaling import (
     IdentityScaler,
     Scaler,
@@ -202,16 +209,20 @@ def learn_dataset(
     chosen = choose_nominal(categorical_features, table)
     texts = find_texts(table, chosen, chosen=not isinstance(categorical_features, str))
     labels = {f: table.labels(f) for f in sorted({*chosen, *texts})}
+    most = MAX_LEVELS if level_target is None else MAX_LABELS
     nominal = {
-        f: Levels.of_text() if f in texts else learn_levels(column, table.describe(f))
+        f: Levels.left_out(is_text=True)
+        if f in texts
+        else learn_levels(column, table.describe(f), most)
         for f, column in labels.items()
     }
     warn_of_texts([table.describe(feature) for feature in texts])
-    warn_of_row_names(table, nominal)
+    warn_of_too_many([table.describe(feature) for feature in range(table.n_features)], nominal)
     warn_of_index(table)
     means: dict[int, LevelMeans] = {}
     if level_target is not None:
         table, means = _with_means(table, nominal, level_target, weights)
+    warn_of_row_names(table, nominal, {f for f, each in means.items() if each.are_equal})
     coded = nominal.keys() - means.keys()
     levels = np.zeros(table.n_features, dtype=np.int32)
     for feature in coded:

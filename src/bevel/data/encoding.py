@@ -27,6 +27,7 @@ from bevel.errors import join_names, shorten, wrong_type, wrong_value
 
 __all__ = [
     "COLUMN_LISTS",
+    "MAX_LABELS",
     "MAX_LEVELS",
     "MAX_READ",
     "MAX_STORED",
@@ -53,6 +54,7 @@ __all__ = [
 # split sends to its heavier child.
 
 MAX_LEVELS = 65_535
+MAX_LABELS = 2**24 - 2  # of columns read as means: codes are whole numbers in float32
 MAX_OBJECT_ROWS = 256  # of a frame that is read as one array of objects
 _REQUIRED = '"from_dtype", None, or a list of column indices or names, or a boolean mask'
 
@@ -69,16 +71,24 @@ class Levels:
         Whether training rows missed the value; the last code then stands for missing.
     is_text : bool, default=False
         Whether the column holds free text, which is left out: whatever it holds counts as missing.
+    n_too_many : int, default=0
+        Number of labels of a column that has more than can be levels and is left out likewise.
     """
 
     labels: npt.NDArray[np.object_]
     has_missing: bool
     is_text: bool = False
+    n_too_many: int = 0
 
     @classmethod
-    def of_text(cls) -> Levels:
-        """Levels of a column of free text: missing is the only one."""
-        return cls(np.empty(0, dtype=object), has_missing=True, is_text=True)
+    def left_out(cls, *, is_text: bool = False, n_too_many: int = 0) -> Levels:
+        """Levels of a column that is left out: missing is the only one."""
+        return cls(np.empty(0, dtype=object), True, is_text, n_too_many)
+
+    @property
+    def is_left_out(self) -> bool:
+        """Whether whatever the column holds counts as missing."""
+        return self.is_text or self.n_too_many > 0
 
     @property
     def n_codes(self) -> int:
@@ -87,7 +97,7 @@ class Levels:
 
     def encode(self, values: npt.NDArray[Any], name: str) -> npt.NDArray[np.float32]:
         """Codes of a column's labels; `name` is the column's, for messages."""
-        if self.is_text:
+        if self.is_left_out:
             return np.zeros(len(values), dtype=np.float32)
         distinct, position = _distinct(values, name)
         self._check_same_kind(distinct, name)
@@ -106,16 +116,13 @@ class Levels:
             )
 
 
-def learn_levels(values: npt.NDArray[Any], name: str) -> Levels:
-    """Learn the levels of a nominal column from its training rows."""
+def learn_levels(values: npt.NDArray[Any], name: str, most: int = MAX_LEVELS) -> Levels:
+    """Learn the levels of a nominal column from its training rows; one of too many is left out."""
     distinct, _ = _distinct(values, name)
     present = [label for label in distinct if not is_missing(label)]
     has_missing = len(present) < len(distinct)
-    if len(present) + has_missing > MAX_LEVELS:
-        raise ValueError(
-            f"Nominal column {name} must have at most {MAX_LEVELS} levels; got {len(present)}. "
-            "Drop it if it identifies rows, or join rare levels."
-        )
+    if len(present) + has_missing > most:
+        return Levels.left_out(n_too_many=len(present))
     labels = np.empty(len(present), dtype=object)
     labels[:] = _sorted(present)
     return Levels(labels, has_missing)
@@ -381,7 +388,7 @@ class Encoding:
     @property
     def unused(self) -> tuple[int, ...]:
         """Columns that no split uses: row numbers, and labels that say nothing beyond chance."""
-        constant = {f for f, means in self.means.items() if np.ptp(means.of_all) == 0.0}
+        constant = {f for f, means in self.means.items() if means.are_equal}
         unused = sorted(constant | self.idle)
         return tuple(unused) if len(unused) < len(self.levels) else ()
 
@@ -395,6 +402,10 @@ class Encoding:
         levels = self.nominal[feature]
         if levels.is_text:
             return "left out: free text"
+        if levels.is_left_out:
+            return f"left out: {levels.n_too_many:,} labels, more than can be levels"
+        if levels.n_codes == 1:
+            return f"left out: {'one level' if len(levels.labels) else 'no values'}"
         n_levels = f"{len(levels.labels):,} level{'' if len(levels.labels) == 1 else 's'}"
         if feature not in self.means:
             return f"{n_levels}, in subsets" + (" and directions" if combined else "")
@@ -423,6 +434,11 @@ class Encoding:
     def texts(self) -> frozenset[int]:
         """Columns of free text, which are left out."""
         return frozenset(feature for feature, each in self.nominal.items() if each.is_text)
+
+    @property
+    def left_out(self) -> frozenset[int]:
+        """Nominal columns of which nothing is read: free text, and labels that are too many."""
+        return frozenset(feature for feature, each in self.nominal.items() if each.is_left_out)
 
     @property
     def n_labels(self) -> npt.NDArray[np.int32]:

@@ -31,6 +31,8 @@ __all__ = [
 # Columns of more levels are read as means of the target.
 MOST_LEVELS = 100
 N_FOLDS = 5
+# Standard errors by which levels have to differ more than by chance, for their means to be read.
+MARGIN = 1.0
 # Steps of the power iteration for the first principal component.
 POWER_STEPS = 100
 
@@ -98,6 +100,11 @@ class LevelMeans:
     meaning: str
     folds: npt.NDArray[np.uint8] | None = None
 
+    @property
+    def are_equal(self) -> bool:
+        """Whether levels differ by no more than chance: all have the mean of all rows."""
+        return float(np.ptp(self.of_all)) == 0.0
+
     def of_new_rows(self, codes: npt.NDArray[np.integer[Any]]) -> Floats:
         """Numbers of rows that are not training rows, by the codes of their levels."""
         return np.asarray(self.of_all[codes])
@@ -142,7 +149,10 @@ def learn_means(
     ]
     others = [_Counts.sum([c for j, c in enumerate(counts) if j != k]) for k in range(N_FOLDS)]
     of_others = np.array([each.shrunken_means() for each in others])
-    of_all = _Counts.sum(counts).shrunken_means()
+    every = _Counts.sum(counts)
+    of_all = every.shrunken_means()
+    if not every.differ():
+        of_all[:] = of_others[:] = of_all[-1]
     return LevelMeans(of_all, of_others, target.meaning, target.folds)
 
 
@@ -173,37 +183,52 @@ class _Counts:
         columns = zip(*((each.n, each.total, each.squares) for each in parts), strict=True)
         return cls(*(np.sum(column, axis=0) for column in columns))
 
+    def differ(self) -> bool:
+        """Whether the means of levels differ by more than chance, with a margin.
+
+        Their variance over that within levels is about 1 by chance, as the F statistic is.
+        """
+        within, spread, _ = self._variances()
+        present = np.count_nonzero(self.n)
+        free = self.n.sum() - present
+        if spread <= within:
+            return False
+        return bool(spread - within > MARGIN * within * np.sqrt(2.0 / (present - 1) + 2.0 / free))
+
     def shrunken_means(self) -> Floats:
         """Means of the levels, and the mean of all rows, as if each level had `m` rows of it more.
 
         m is the variance within levels over that between them, estimated from the rows by the
-        method of moments: where levels differ no more than by chance, all means are that of all.
+        method of moments: where that between levels is not positive, all means are that of all.
         """
         rows = self.n.sum()
         if rows == 0.0:
             return np.zeros(len(self.n) + 1)
         mean = self.total.sum() / rows
-        within, between = self._variances(mean)
-        if between <= 0.0:
+        within, spread, rows_of_level = self._variances()
+        if spread <= within:
             return np.full(len(self.n) + 1, mean)
-        m = within / between
+        m = within / ((spread - within) / rows_of_level)
         known = self.n + m > 0.0
         means = np.full(len(self.n) + 1, mean)
         means[:-1][known] = (self.total + m * mean)[known] / (self.n + m)[known]
         return means
 
-    def _variances(self, mean: float) -> tuple[float, float]:
-        """Variance within levels, and between their true means; (1, 0) if no level has two rows."""
+    def _variances(self) -> tuple[float, float, float]:
+        """Variance within levels, that of their means times rows, and the rows of a level.
+
+        By chance the first two are equal; (1, 0, 1) if no level has two rows.
+        """
         present = self.n > 0.0
         n, total, squares = self.n[present], self.total[present], self.squares[present]
         rows, n_present = n.sum(), len(n)
         free = rows - n_present
         if free <= 0.0 or n_present < 2:
-            return 1.0, 0.0
+            return 1.0, 0.0, 1.0
         within = max(0.0, float((squares - total**2 / n).sum())) / free
+        mean = self.total.sum() / self.n.sum()
         spread = float((n * (total / n - mean) ** 2).sum()) / (n_present - 1)
-        rows_of_level = (rows - (n**2).sum() / rows) / (n_present - 1)
-        return within, (spread - within) / rows_of_level
+        return within, spread, (rows - (n**2).sum() / rows) / (n_present - 1)
 
 
 def _first_component(counts: Floats) -> Floats:

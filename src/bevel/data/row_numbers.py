@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ import numpy.typing as npt
 from scipy.stats import f_oneway
 
 from bevel._types import Floats
-from bevel.data.encoding import Levels
+from bevel.data.encoding import MAX_LEVELS, Levels
 from bevel.data.level_statistics import LevelTarget
 from bevel.data.tables import Table, index_columns
 from bevel.errors import RowNumberWarning, join_names
@@ -27,6 +27,7 @@ __all__ = [
     "warn_of_index",
     "warn_of_row_names",
     "warn_of_row_numbers",
+    "warn_of_too_many",
 ]
 
 FALSE_ALARMS = 1e-6  # upper bound, for a column whose order is independent of the target
@@ -39,18 +40,51 @@ RUNS = 10  # of rows in the order of a column, whose targets are compared
 SIGNIFICANT = 1e-3  # p-value of a difference between runs
 
 
-def warn_of_row_names(table: Table, levels: Mapping[int, Levels]) -> None:
-    """Warn of nominal columns with a different label in every row, if there are other columns."""
+def warn_of_row_names(
+    table: Table, levels: Mapping[int, Levels], says_nothing: Collection[int] = ()
+) -> None:
+    """Warn of columns whose labels say nothing about other rows, if there are other columns.
+
+    They have a different label in every row, or are in `says_nothing`: columns whose labels differ
+    by no more than chance, which are left out.
+    """
     if table.n_features < 2 or table.n_rows <= FEW_ROWS:
         return
-    found = [feature for feature, each in levels.items() if len(each.labels) == table.n_rows]
+    unique = [feature for feature, each in levels.items() if len(each.labels) == table.n_rows]
+    used = [feature for feature in unique if feature not in says_nothing]
     _warn(
         table,
-        found,
+        used,
         "has a different label in every row, so that no split on it says anything about other "
         "rows. Drop the column if it is a name or an id; if it holds numbers or dates as text, "
         "convert it.",
     )
+    _warn(
+        table,
+        sorted(set(unique) - set(used)),
+        "has a different label in every row, which says nothing about other rows. It is left out: "
+        "no split uses it. If it holds numbers or dates as text, convert it.",
+    )
+    _warn(
+        table,
+        sorted(set(says_nothing) - set(unique)),
+        "has many labels, between which the target differs by no more than chance. It is left out: "
+        "no split uses it. If it holds numbers or dates as text, convert it.",
+    )
+
+
+def warn_of_too_many(names: Sequence[str], levels: Mapping[int, Levels]) -> None:
+    """Warn of columns that are left out because they have more labels than can be levels."""
+    for feature, each in levels.items():
+        if each.n_too_many:
+            warnings.warn(
+                f"Column {names[feature]} has {each.n_too_many:,} labels, more than can be levels "
+                f"({MAX_LEVELS:,}). It is left out: no split uses it. Join rare labels, or fit a "
+                'forest or boosting of one output with projection="auto", in memory: there the '
+                "mean of the target stands for each label.",
+                RowNumberWarning,
+                stacklevel=4,
+            )
 
 
 def warn_of_index(table: Table) -> None:

@@ -14,6 +14,7 @@ from bevel.datasets.bundled import (
     load_iris,
     load_wine,
 )
+from bevel.datasets.ranking import search_results
 from bevel.datasets.regression import friedman1, friedman2, friedman3, lin_jeon_regression
 from bevel.datasets.simulated import (
     bars,
@@ -69,6 +70,7 @@ __all__ = [
     "ringnorm",
     "rotate",
     "scale",
+    "search_results",
     "short_ramp",
     "sparse_parity",
     "spirals",

@@ -5,6 +5,7 @@ from bevel.estimators.combined import ObliqueClassifier, ObliqueRegressor
 from bevel.estimators.date_features import DateFeatures
 from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.estimators.isolation import ObliqueIsolationForest
+from bevel.estimators.ranking import ObliqueBoostingRanker
 from bevel.estimators.rotated.boosting import RotatedBoostingClassifier, RotatedBoostingRegressor
 from bevel.estimators.rotated.features import RotatedFeatures
 from bevel.estimators.rotated.regularized import (
@@ -17,6 +18,7 @@ from bevel.estimators.survival import ObliqueSurvivalForest
 __all__ = [
     "DateFeatures",
     "ObliqueBoostingClassifier",
+    "ObliqueBoostingRanker",
     "ObliqueBoostingRegressor",
     "ObliqueClassifier",
     "ObliqueForestClassifier",

@@ -30,6 +30,7 @@ from bevel.errors import join_names, shorten
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
+from bevel.export.sql import to_sql
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, MeanOfTrees
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
@@ -40,7 +41,13 @@ from bevel.forest.quantiles import take_targets
 from bevel.forest.records import ColumnRecord
 from bevel.forest.row_blocks import row_blocks
 from bevel.forest.task import Task
-from bevel.parameters.other_names import answers, remedy_of_fit
+from bevel.parameters.other_names import (
+    Answer,
+    answers,
+    instead_of_attribute,
+    remedy_of_fit,
+    remedy_of_predict,
+)
 from bevel.parameters.parameter import Parameter
 from bevel.printable import printable
 from bevel.projections import NAMED, Projection
@@ -55,6 +62,7 @@ __all__ = [
     "DocumentationLink",
     "TableEstimator",
     "TreeEstimator",
+    "answers_arguments",
     "copy_with",
     "encode_rows",
     "encoded_blocks",
@@ -65,6 +73,7 @@ __all__ = [
     "refuse_arrays",
     "set_attributes",
     "whole_or_not_at_all",
+    "with_feature_names",
 ]
 
 # The link from an estimator in a notebook to its documentation, if that is published.
@@ -128,6 +137,12 @@ class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
             names = _named("parameter", unknown)
             raise TypeError(f"{cls.__name__} has no {names}. {answers(unknown, known)}")
         return super().__new__(cls)  # type: ignore[no-any-return]
+
+    def __getattr__(self, name: str) -> Any:
+        """Raise for a missing attribute, with what there is instead of one of other libraries."""
+        if (text := instead_of_attribute(name, _known(type(self)))) is None:
+            return object.__getattribute__(self, name)  # raises the error, also that of a property
+        raise AttributeError(f"{type(self).__name__} has no attribute {name!r}. {text}")
 
     def set_params(self, **parameters: Any) -> Self:
         """Set parameters by name.
@@ -420,7 +435,7 @@ def whole_or_not_at_all(
 
     @wraps(fit)
     def guarded(self: Guarded, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
-        _check_arguments(fit, self, kwargs)
+        _check_arguments(fit, self, kwargs, remedy_of_fit)
         before = dict(vars(self))
         copy = object.__new__(type(self))
         vars(copy).update(before)
@@ -441,14 +456,30 @@ def whole_or_not_at_all(
     return guarded
 
 
-def _check_arguments(fit: Callable[..., Any], estimator: Any, given: Mapping[str, Any]) -> None:
-    """Raise for unknown arguments of fit, with what they are here."""
-    taken = inspect.signature(fit).parameters
+def answers_arguments(
+    predict: Callable[Concatenate[Guarded, Given], Result],
+) -> Callable[Concatenate[Guarded, Given], Result]:
+    """Decorator of `predict` and its kin: unknown arguments are answered by what they are here."""
+
+    @wraps(predict)
+    def answering(self: Guarded, /, *args: Given.args, **kwargs: Given.kwargs) -> Result:
+        if kwargs:
+            _check_arguments(predict, self, kwargs, remedy_of_predict)
+        return predict(self, *args, **kwargs)
+
+    return answering
+
+
+def _check_arguments(
+    method: Callable[..., Any], estimator: Any, given: Mapping[str, Any], answer: Answer
+) -> None:
+    """Raise for unknown arguments of a method, with what they are here."""
+    taken = inspect.signature(method).parameters
     unknown = {name: given[name] for name in given if name not in taken}
     if unknown and not any(each.kind is each.VAR_KEYWORD for each in taken.values()):
         kind = type(estimator)
-        remedy = answers(unknown, _known(kind), remedy_of_fit)
-        raise TypeError(f"fit of {kind.__name__} has no {_named('argument', unknown)}. {remedy}")
+        remedy, what = answers(unknown, _known(kind), answer), _named("argument", unknown)
+        raise TypeError(f"{method.__name__} of {kind.__name__} has no {what}. {remedy}")
 
 
 def _has_new_model(copy: object, before: Mapping[str, Any]) -> bool:
@@ -588,6 +619,44 @@ class TreeEstimator(TableEstimator):
             C source; its comment describes the interface. The documentation, Topics, has more.
         """
         return "".join(write_c(self.fitted_forest_, name))
+
+    def to_sql(
+        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
+    ) -> str:
+        """The forest as one SQL query, to predict where the rows are.
+
+        The query reads the columns of `fit` by their names (x0, x1, ... if it saw none) and gives
+        `prediction` and, of classes, `probability_` with each label. NULL and NaN are missing
+        values. In DuckDB and PostgreSQL rows reach the leaves that they reach in `predict`; SQLite
+        has no numbers of single precision, so that rows within a rounding error of a threshold
+        may go to the other side. The documentation, Topics, SQL, has more.
+
+        Parameters
+        ----------
+        table : str
+            Name of the table or view that has the rows.
+        dialect : {"duckdb", "postgresql", "sqlite"}, default="duckdb"
+            The database.
+        keep : list of str, default=()
+            Columns of the table to pass on, such as a key: databases do not keep the order of rows.
+
+        Returns
+        -------
+        str
+            The query. Models of up to 100,000 nodes, counted once for each output or class, can be
+            written.
+
+        Examples
+        --------
+        >>> from bevel import ObliqueForestClassifier
+        >>> from bevel.datasets import load_iris
+        >>> X, y = load_iris()
+        >>> model = ObliqueForestClassifier(10, random_state=0).fit(X, y)
+        >>> query = model.to_sql("flowers", keep=["id"])
+        >>> query.count("CASE") > 0
+        True
+        """
+        return to_sql(self.fitted_forest_, table, dialect, keep)
 
     def to_onnx(
         self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
@@ -757,6 +826,16 @@ def keep_trees(estimator: Grown, trees: npt.NDArray[np.int64]) -> Grown:
         if hasattr(pruned, name):
             delattr(pruned, name)
     return pruned
+
+
+def with_feature_names(estimator: Any, names: tuple[str, ...]) -> Any:
+    """Copy of an estimator that was fitted without names, whose texts and results have names.
+
+    It takes rows without names, as the estimator does.
+    """
+    named = copy.copy(estimator)
+    named._fitted = estimator._fitted.with_names(names)
+    return named
 
 
 def _take(fitted: FittedForest, trees: npt.NDArray[np.int64]) -> FittedForest:

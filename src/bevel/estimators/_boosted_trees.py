@@ -34,6 +34,7 @@ __all__ = [
     "ROW_STATE",
     "BoostingWork",
     "ColumnNames",
+    "GivenRows",
     "append_rows",
     "check_classes_stay",
     "check_rows",
@@ -96,19 +97,32 @@ def read_eval_set(
     return tuple(new[0])
 
 
+class GivenRows(NamedTuple):
+    """Rows as they are given to fit."""
+
+    X: Any = None
+    y: Any = None
+    sample_weight: Any = None
+    groups: Any = None
+
+    def named(self) -> list[tuple[str, Any]]:
+        """The arrays of validation rows with the names of their arguments."""
+        return [("X_val", self.X), ("y_val", self.y), ("sample_weight_val", self.sample_weight)]
+
+
 def check_validation(
-    given: tuple[Any, Any, Any], early_stopping: bool | str, refit: bool | str, warm_start: bool
+    given: GivenRows, early_stopping: bool | str, refit: bool | str, warm_start: bool
 ) -> None:
     """Raise if validation rows, early stopping and refit contradict each other.
 
     Parameters
     ----------
-    given : tuple
-        X_val, y_val and sample_weight_val, as given to fit.
+    given : GivenRows
+        Validation rows.
     early_stopping, refit, warm_start : bool or str
         Parameters as given to the estimator.
     """
-    X_val, y_val, sample_weight_val = given
+    X_val, y_val, sample_weight_val, _ = given
     if (X_val is None) != (y_val is None):
         present, absent = ("X_val", "y_val") if y_val is None else ("y_val", "X_val")
         raise ValueError(
@@ -196,6 +210,7 @@ def append_rows(
         np.concatenate([target.values, validation.values]),
         _join_weights(target, validation),
         np.arange(n) >= n_before,
+        _join_groups(target, validation),
     )
     terms = dataset.level_terms
     return Dataset(X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms), joined
@@ -313,6 +328,15 @@ def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | Non
         for part in (first, second)
     ]
     return np.concatenate(both)
+
+
+def _join_groups(
+    first: BoostingTarget, second: BoostingTarget
+) -> npt.NDArray[np.uint32] | None:
+    """Groups of both, those of the second after those of the first."""
+    if first.groups is None or second.groups is None:
+        return None
+    return np.concatenate([first.groups, second.groups + first.groups.max() + np.uint32(1)])
 
 
 # What boosting needs of a scanned table.

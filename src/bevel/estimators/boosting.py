@@ -32,6 +32,7 @@ from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     FEW_ROWS,
     TreeEstimator,
+    answers_arguments,
     encoded_blocks,
     explained,
     in_blocks,
@@ -47,6 +48,7 @@ from bevel.estimators._boosted_trees import (
     ROW_STATE,
     BoostingWork,
     ColumnNames,
+    GivenRows,
     _additive,
     _record,
     _unless_interrupted,
@@ -107,6 +109,7 @@ from bevel.training.boosting import (
     is_clearly_better,
     read_scorer,
     resolve_directions,
+    tree_size,
 )
 from bevel.training.forest_fit import scale_for
 from bevel.training.options import (
@@ -204,24 +207,32 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             The fitted estimator.
         """
         X_val, y_val = read_eval_set(eval_set, (X, y), (X_val, y_val))
+        given = GivenRows(X_val, y_val, sample_weight_val)
         if isinstance(X, ScannedTable):
             refuse_arrays(y, sample_weight, groups, time)
-            self._check_scanned(X_val, y_val, sample_weight_val)
+            self._check_scanned(given)
             self._fit_scanned(X)
             return self
-        self._check_parameters(X_val, y_val, sample_weight_val)
+        self._fit_in_memory(GivenRows(X, y, sample_weight, groups), given, time)
+        return self
+
+    def _fit_in_memory(self, training: GivenRows, validation: GivenRows, time: Any = None) -> None:
+        """Grow the trees on rows as they are given to fit."""
+        self._check_parameters(validation)
+        X, X_val = training.X, validation.X
         if X_val is not None and time is not None:
             remedy = "Leave one of them out."
             raise wrong_value("time", "None with X_val, whose rows validate", time, remedy)
         n_threads = count_threads(self.n_jobs)
         before = self._fitted if self.warm_start and hasattr(self, "_fitted") else None
-        table = self._read(X, y, reset=before is None)
-        order = read_row_order(groups, time, table, self._names_of_columns())
-        target = self._read_target(y, sample_weight, table.n_rows)
+        table = self._read(X, training.y, reset=before is None)
+        order = read_row_order(training.groups, time, table, self._names_of_columns())
+        target = self._read_target(training.y, training.sample_weight, table.n_rows)
         if target.weights is not None and not target.weights.all():
             kept = np.flatnonzero(target.weights)
             table = select_rows(table, kept)
             X, target, order = table.native, target.rows(kept), order.rows(kept)
+        target = self._in_order(target, order)
         dataset = self._dataset(table, target, before, n_threads, X_val is None, order)
         if before is None and dataset.sparse is None:
             grouped = order.groups is not None
@@ -229,19 +240,20 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             warn_of_leaks(table, dataset.X, dataset.encoding.levels, *about, grouped=grouped)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
-            dataset, target = self._with_validation(
-                dataset, target, X_val, y_val, sample_weight_val
-            )
+            dataset, target = self._with_validation(dataset, target, validation)
             refits = False
         else:
             target, refits = self._hold_out(target, seed, partial(_hold_out_in, order))
         scorer = self._scorer(X, X_val, target)
         self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
-        return self
+
+    def _in_order(self, target: BoostingTarget, order: RowOrder) -> BoostingTarget:  # noqa: ARG002
+        """The target with what the loss must know of the groups of the rows."""
+        return target
 
     def _fit_scanned(self, scanned: ScannedTable) -> None:
         """Grow the trees on a scanned table."""
-        self._check_parameters(None, None, None)
+        self._check_parameters(GivenRows())
         with read_columns(
             scanned,
             regression=Regression in self._tasks,
@@ -265,9 +277,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             columns = ColumnNames(read.names, table.n_features)
             self._fit_rows(dataset, target, table.n_rows, columns, refits, seed)
 
-    def _check_scanned(self, *validation: Any) -> None:
+    def _check_scanned(self, validation: GivenRows) -> None:
         """Raise for validation rows and parameters that a scanned table does not support."""
-        for name, given in zip(("X_val", "y_val", "sample_weight_val"), validation, strict=True):
+        for name, given in validation.named():
             if given is not None:
                 raise ValueError(
                     f"{name} must be None with a scanned table, of whose rows a share is held out; "
@@ -370,15 +382,18 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         record = replace(record, calibration=calibration)
         return replace(whole, aggregation=replace(additive, record=record))
 
-    def _check_parameters(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
+    def _check_parameters(self, validation: GivenRows) -> None:
         check_each(self._own_parameters(), self._parameters)
-        self._check_combinations(X_val, y_val, sample_weight_val)
+        self._check_combinations(validation)
 
-    def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-        check_validation(
-            (X_val, y_val, sample_weight_val), self.early_stopping, self.refit, self.warm_start
-        )
+    def _check_combinations(self, validation: GivenRows) -> None:
+        check_validation(validation, self.early_stopping, self.refit, self.warm_start)
         read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
+        if self.growth == "symmetric" and self.monotonic_cst is not None:
+            required = 'None with growth="symmetric", whose splits are shared by whole levels'
+            remedy = 'Use growth="best_first".'
+            raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
+        tree_size(self.growth, self.max_leaf_nodes, self.max_depth)  # raises for trees too deep
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
                 'row_sampling="gradient" needs subsample below 1, the share of the rows that it '
@@ -427,16 +442,19 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         return members
 
     def _with_validation(
-        self, dataset: Dataset, target: BoostingTarget, X_val: Any, y_val: Any, weights: Any
+        self, dataset: Dataset, target: BoostingTarget, given: GivenRows
     ) -> tuple[Dataset, BoostingTarget]:
         """Dataset and target with validation rows appended to the training rows."""
+        X_val = given.X
         if not (X_val.shape[0] if hasattr(X_val, "shape") else len(X_val)):
             raise ValueError(
                 "X_val must have at least one row; got none. Leave X_val and y_val out to hold out "
                 "a share of the training rows."
             )
         table = self._read(X_val, "no_validation", reset=False)
-        validation = self._read_validation(y_val, weights, table.n_rows)
+        validation = self._read_validation(given.y, given.sample_weight, table.n_rows)
+        order = read_row_order(given.groups, None, table)
+        validation = self._in_order(validation, order)
         rows = encode_like(dataset, table, count_threads(self.n_jobs))
         return append_rows(dataset, target, rows, validation)
 
@@ -464,8 +482,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
-            max_leaf_nodes=0 if self.max_leaf_nodes is None else int(self.max_leaf_nodes),
-            max_depth=-1 if self.max_depth is None else int(self.max_depth),
+            **tree_size(self.growth, self.max_leaf_nodes, self.max_depth),
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
             subsample=float(self.subsample),
@@ -474,7 +491,12 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             n_iter_no_change=int(self.n_iter_no_change) if stops_early else 0,
             tol=float(self.tol),
             first_iter=n_before,
+            **self._loss_options(),
         )
+
+    def _loss_options(self) -> dict[str, Any]:
+        """Options of some losses only."""
+        return {}
 
     def _quantiles(self) -> list[float]:
         """Levels of the quantiles that the loss predicts or cuts at, if any."""
@@ -881,7 +903,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -910,6 +933,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -934,6 +958,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any, *, n_iterations: int | None = None) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
@@ -952,6 +977,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         raw = self._raw(X, n_iterations)
         return self._decode(raw)
 
+    @answers_arguments
     def predict_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
@@ -970,6 +996,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         raw = self._raw(X, n_iterations)
         return _additive(self._fitted).probabilities(raw)
 
+    @answers_arguments
     def predict_log_proba(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Logarithms of the class probabilities.
 
@@ -986,8 +1013,9 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
             Logarithms of `predict_proba`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X, n_iterations=n_iterations))
+            return np.asarray(np.log(self.predict_proba(X, n_iterations=n_iterations)))
 
+    @answers_arguments
     def decision_function(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Sums of the trees: the log-odds of the second class, or a number for each class.
 
@@ -1160,7 +1188,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -1189,6 +1218,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -1212,6 +1242,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any, *, n_iterations: int | None = None) -> Floats:
         """Predicted value of each row.
 
@@ -1316,8 +1347,8 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             )
         return float(super().score(X, y, sample_weight))
 
-    def _check_combinations(self, X_val: Any, y_val: Any, sample_weight_val: Any) -> None:
-        super()._check_combinations(X_val, y_val, sample_weight_val)
+    def _check_combinations(self, validation: GivenRows) -> None:
+        super()._check_combinations(validation)
         if (self.loss == "quantile") != (self.quantile is not None):
             raise ValueError(
                 'quantile must be given with loss="quantile", and only then; got '

@@ -21,6 +21,7 @@ from bevel.estimators._base import (
     FEW_ROWS,
     TableEstimator,
     TreeEstimator,
+    answers_arguments,
     encode_rows,
     explained,
     set_attributes,
@@ -41,6 +42,7 @@ from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS, kind_of, savable
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
+from bevel.export.sql import to_sql
 from bevel.files.model import StoredEstimator, save
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
@@ -428,6 +430,23 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         """
         return "".join(write_c(self.fitted_forest_, name))
 
+    def to_sql(
+        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
+    ) -> str:
+        """The models with their weights as one SQL query, to predict where the rows are.
+
+        Parameters
+        ----------
+        table, dialect, keep
+            As in `ObliqueForestClassifier.to_sql`.
+
+        Returns
+        -------
+        str
+            The query.
+        """
+        return to_sql(self.fitted_forest_, table, dialect, keep)
+
     def to_onnx(
         self, *, dtype: str = "float32", target_opset: int = 18, name: str = "bevel"
     ) -> onnx.ModelProto:
@@ -538,6 +557,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
@@ -554,6 +574,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         columns = self._columns(X)
         return self._fitted.task.decode(columns)
 
+    @answers_arguments
     def predict_proba(self, X: Any) -> Floats:
         """Class probabilities of each row, in the order of `classes_`.
 
@@ -569,6 +590,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
         """
         return self._columns(X)
 
+    @answers_arguments
     def predict_log_proba(self, X: Any) -> Floats:
         """Logarithms of the class probabilities; minus infinity for zero.
 
@@ -583,7 +605,7 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
             Logarithms of `predict_proba`.
         """
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return np.asarray(np.log(self.predict_proba(X)))
 
 
 @savable
@@ -655,6 +677,7 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any) -> Floats:
         """Predicted value of each row.
 

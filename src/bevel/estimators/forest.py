@@ -21,6 +21,7 @@ from bevel.data.target import split_outputs
 from bevel.errors import shorten, wrong_type, wrong_value
 from bevel.estimators._base import (
     TreeEstimator,
+    answers_arguments,
     copy_with,
     encode_rows,
     in_blocks,
@@ -499,6 +500,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any) -> npt.NDArray[Any]:
         """Most probable class of each row.
 
@@ -515,6 +517,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         codes: npt.NDArray[np.int32] = self._predict_with("classes", X, self.voting == "hard")
         return self._fitted.task.labels_of(codes)
 
+    @answers_arguments
     def predict_proba(self, X: Any) -> Any:
         """Class probabilities of each row, in the order of `classes_`.
 
@@ -541,6 +544,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         """The power that the mean class shares of the trees are raised to; 1 changes nothing."""
         return self.fitted_forest_.aggregation.power
 
+    @answers_arguments
     def predict_log_proba(self, X: Any) -> Any:
         """Logarithms of the class probabilities; minus infinity for zero.
 
@@ -695,6 +699,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self.verbose = verbose
         self.callback = callback
 
+    @answers_arguments
     def predict(self, X: Any) -> npt.NDArray[np.float64]:
         """Predicted value of each row.
 

@@ -20,7 +20,14 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel._types import Arrays
-from bevel.data.encoding import COLUMN_LISTS, MAX_LEVELS, MAX_READ, Encoding, Levels
+from bevel.data.encoding import (
+    COLUMN_LISTS,
+    MAX_LABELS,
+    MAX_LEVELS,
+    MAX_READ,
+    Encoding,
+    Levels,
+)
 from bevel.data.level_statistics import N_FOLDS, LevelMeans
 from bevel.data.row_groups import RowGroups
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
@@ -247,6 +254,9 @@ def decode_table(header: Fields, sections: Sections, n_features: int) -> Encodin
             raise damaged("Folds of rows", f"from 0 to {N_FOLDS - 1}", "others")
         means = {f: replace(each, folds=row_folds) for f, each in means.items()}
     levels[list(means)] = 0
+    if levels.max(initial=0) > MAX_LEVELS:
+        required = f"from 1 to {MAX_LEVELS} if they are not read as means"
+        raise damaged("Levels of a nominal column", required, int(levels.max()))
     levels.flags.writeable = False
     return Encoding(scaler, nominal, levels, medians, means=means, **lists)
 
@@ -261,6 +271,8 @@ def _encode_levels(feature: int, levels: Levels) -> dict[str, Any]:
             "estimator."
         ) from None
     fields = {"feature": int(feature), "has_missing": bool(levels.has_missing), "labels": labels}
+    if levels.n_too_many:
+        fields["n_too_many"] = levels.n_too_many
     return fields | ({"is_text": True} if levels.is_text else {})
 
 
@@ -272,12 +284,14 @@ def _decode_nominal(entries: list[Any], n_features: int, sections: Sections) -> 
         has_missing = fields.take("has_missing", bool)
         labels = decode_labels(fields.take_any("labels"), "nominal.labels", sections)
         is_text = fields.has("is_text") and fields.take("is_text", bool)
+        n_too_many = fields.take_count("n_too_many", 1) if fields.has("n_too_many") else 0
         fields.finish()
         if feature in nominal:
             raise damaged("Nominal columns", "described once each", feature)
-        if is_text and (len(labels) or not has_missing):
-            raise damaged("A column of free text", "without labels, all missing", feature)
-        nominal[feature] = _checked(Levels(labels, has_missing, is_text))
+        levels = Levels(labels, has_missing, is_text, n_too_many)
+        if levels.is_left_out and (len(labels) or not has_missing or (is_text and n_too_many)):
+            raise damaged("A column that is left out", "without labels, all missing", feature)
+        nominal[feature] = _checked(levels)
     return nominal
 
 
@@ -322,8 +336,8 @@ def _decode_means(
 def _checked(levels: Levels) -> Levels:
     if levels.labels.dtype != object or len(set(levels.labels)) < len(levels.labels):
         raise damaged("Labels of a nominal column", "different objects", "others")
-    if not 1 <= levels.n_codes <= MAX_LEVELS:
-        raise damaged("Levels of a nominal column", f"from 1 to {MAX_LEVELS}", levels.n_codes)
+    if not 1 <= levels.n_codes <= MAX_LABELS:
+        raise damaged("Levels of a nominal column", f"from 1 to {MAX_LABELS}", levels.n_codes)
     return levels
 
 

@@ -38,7 +38,15 @@ from bevel.forest.records import (
     MemberRecord,
     RotationRecord,
 )
-from bevel.forest.task import Classification, Isolation, Regression, SeveralOutputs, Survival, Task
+from bevel.forest.task import (
+    Classification,
+    Isolation,
+    Ranking,
+    Regression,
+    SeveralOutputs,
+    Survival,
+    Task,
+)
 from bevel.printable import printable
 
 __all__ = [
@@ -464,6 +472,8 @@ def decode_task(header: Fields, sections: Sections, tasks: Collection[type[Task]
         return Classification(decode_classes(classes, sections))
     if Isolation in tasks:
         return decode_isolation(header)
+    if Ranking in tasks:
+        return Ranking()
     return decode_survival(header, sections) if Survival in tasks else Regression()
 
 

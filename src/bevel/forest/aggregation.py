@@ -81,6 +81,10 @@ class Aggregation:
         """Number of classes that leaves have shares of; 0 if they have values."""
         return task.n_classes
 
+    def probabilities_of(self, sums: Floats) -> Floats:
+        """Class probabilities from what the trees of each output give, which may be overwritten."""
+        raise NotImplementedError
+
     def columns(
         self,
         predictor: PackedPredictor,
@@ -153,6 +157,9 @@ class MeanOfTrees(Aggregation):
     ) -> Floats:
         return self.calibrate(predictor.means(X, n_threads, self.hard, reading))
 
+    def probabilities_of(self, sums: Floats) -> Floats:
+        return self.calibrate(sums)
+
 
 @dataclass(frozen=True)
 class SumOfTrees(Aggregation):
@@ -183,7 +190,7 @@ class SumOfTrees(Aggregation):
         raise TypeError(
             f"{caller} needs a forest whose trees are averaged or vote, each grown on a bag; got "
             "boosting, whose trees add up. Use an ObliqueForest, or importance, shapley_values, "
-            "partial_dependence or tree_rules."
+            "partial_dependence, interactions, calibration or rule_set."
         )
 
     def leaf_classes(self, task: Task) -> int:  # noqa: ARG002
@@ -225,6 +232,9 @@ class SumOfTrees(Aggregation):
         return (
             self.probabilities(raw) if self.has_classes else self.values(raw).reshape(len(raw), -1)
         )
+
+    def probabilities_of(self, sums: Floats) -> Floats:
+        return self.probabilities(sums)
 
     def predict(self, raw: Floats) -> npt.NDArray[Any]:
         """Positions of the most probable classes, or values, from the sums of the outputs."""
@@ -275,8 +285,9 @@ class WeightedSum(Aggregation):
 
     def check_trees_predict(self, caller: str) -> None:
         raise TypeError(
-            f"{caller} needs a single forest; got a weighted sum of a forest and boosting. Ask the "
-            "models of `estimators_`, such as model.estimators_[0]."
+            f"{caller} needs trees on one scale; got a forest, whose trees hold means or shares, "
+            "and boosting, whose trees add up. Ask the models of `estimators_`, such as "
+            "model.estimators_[0]."
         )
 
     def combine(self, predictions: Iterable[Floats]) -> Floats:

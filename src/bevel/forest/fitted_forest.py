@@ -149,6 +149,10 @@ class FittedForest:
             provenance=replace(self.provenance, class_weight=None),
         )
 
+    def with_names(self, names: tuple[str, ...]) -> FittedForest:
+        """The same, with names of the columns."""
+        return replace(self, feature_names=names)
+
     def in_memory(self) -> FittedForest:
         """Return a copy that reads nothing from a file; raises ModelFileError if it is damaged."""
         predictor, targets = self.packed_predictor, self.kept_targets
@@ -214,6 +218,10 @@ class FittedCombination:
         """Predictions of rows, encoded or with a reading: probabilities, or a column of values."""
         found = (each.columns(X, n_threads, reading) for each in self.members)
         return self.aggregation.combine(found)
+
+    def with_names(self, names: tuple[str, ...]) -> FittedCombination:
+        """The same, with names of the columns."""
+        return replace(self, members=tuple(each.with_names(names) for each in self.members))
 
     def in_memory(self) -> FittedCombination:
         """Return a copy that reads nothing from a file; raises ModelFileError if it is damaged."""

@@ -139,6 +139,14 @@ class ColumnRecord:
         """What each column is read as, by its name."""
         return dict(zip(self.names, self.read_as, strict=True))
 
+    @property
+    def left_out(self) -> dict[str, str]:
+        """Why columns are left out, by their names."""
+        reasons = {
+            name: read_as.partition("left out: ") for name, read_as in self.as_dict().items()
+        }
+        return {name: reason for name, (_, is_left_out, reason) in reasons.items() if is_left_out}
+
     def to_pandas(self) -> Any:
         """A frame with a row for each column."""
         pandas = import_optional("pandas", needed_by="to_pandas", install="pandas")

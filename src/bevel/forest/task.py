@@ -34,6 +34,7 @@ from bevel.forest.predictor import most_probable_classes
 __all__ = [
     "Classification",
     "Isolation",
+    "Ranking",
     "Regression",
     "SeveralOutputs",
     "Survival",
@@ -362,6 +363,28 @@ class Regression(Task):
 
     def level_target(self, target: Target) -> LevelTarget | None:
         return LevelTarget(target.astype(np.float64), "mean target")
+
+
+@dataclass(frozen=True)
+class Ranking(Task):
+    """The order of the rows of a query, by scores whose differences alone mean something."""
+
+    name = "ranking"
+    noun = "score"
+    model = "a ranking model"
+    output_name = "score"
+    mean_of_leaves = "the score: higher for rows that come first"
+
+    def read_again(self, y: Any, n_rows: int) -> Target:  # noqa: ARG002
+        """Raise: errors of single rows are not defined."""
+        raise ValueError(
+            "y must be classes or numbers here; got the relevances of a ranking model, of which "
+            "rows have no errors by themselves. Use score with the queries of the rows, or "
+            'functions without y such as shapley_values and importance(kind="gini").'
+        )
+
+    def level_target(self, target: Target) -> LevelTarget | None:
+        return LevelTarget(target.astype(np.float64), "mean relevance")
 
 
 @dataclass(frozen=True, eq=False)

@@ -21,7 +21,11 @@ from bevel.parameters.parameter import (
     StrOptions,
 )
 
-__all__ = ["BOOSTING_CLASSIFIER_PARAMETERS", "BOOSTING_REGRESSOR_PARAMETERS"]
+__all__ = [
+    "BOOSTING_CLASSIFIER_PARAMETERS",
+    "BOOSTING_RANKER_PARAMETERS",
+    "BOOSTING_REGRESSOR_PARAMETERS",
+]
 
 _SCHEDULE = [
     Parameter(
@@ -64,24 +68,35 @@ _TREES = [
         "features, and combinations by the number of rows and columns.",
     ),
     Parameter(
+        "growth",
+        "best_first",
+        [StrOptions(("best_first", "symmetric"))],
+        'How trees grow. "best_first": the leaf whose split lowers the loss most is split next. '
+        '"symmetric": level by level, with one direction and one cut for all nodes of a level, as '
+        "CatBoost grows trees. Such trees predict faster than others of as many leaves, need more "
+        "time to fit, and suit smooth functions of few rows. Not with `monotonic_cst`.",
+    ),
+    Parameter(
         "max_leaf_nodes",
-        15,
-        [NoneOption(), Integer(2)],
-        "Largest number of leaves of a tree; the leaf whose split lowers the loss most is split "
-        "next. None for no limit.",
+        "auto",
+        [StrOptions(("auto",)), NoneOption(), Integer(2)],
+        'Largest number of leaves of a tree; None for no limit. "auto" is 15, and no limit for '
+        "symmetric trees, whose number of leaves is a power of two.",
         "Use 4 to 255.",
     ),
     Parameter(
         "max_depth",
         None,
         [NoneOption(), Integer(1)],
-        "Largest number of splits between the root and a leaf; None for no limit.",
+        "Largest number of splits between the root and a leaf; None for no limit, and 6 for "
+        "symmetric trees, which have 16 at most.",
     ),
     Parameter(
         "min_samples_leaf",
         5,
         [Integer(1)],
-        "Rows that each side of a split must keep.",
+        "Rows that each side of a split must keep. Leaves of symmetric trees may have fewer: they "
+        "then take the value that the nearest node above them would have that has as many.",
         "Use 1 to 50.",
     ),
     Parameter(
@@ -246,6 +261,24 @@ _REGRESSOR = [
     ),
 ]
 
+_RANKER = [
+    Parameter(
+        "loss",
+        "lambdarank",
+        [StrOptions(("lambdarank", "pairwise"))],
+        "How pairs of rows of a query count: by what swapping them would change in NDCG, or all "
+        "alike. Pairs have a row among the first `eval_at` + 20 of the present ranking.",
+    ),
+    Parameter(
+        "eval_at",
+        10,
+        [Integer(1)],
+        "Places at the top of a ranking that NDCG counts, in learning curves, early stopping and "
+        "`score`.",
+        "Use 5 to 30.",
+    ),
+]
+
 
 def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for group in groups for parameter in group}
@@ -255,3 +288,29 @@ BOOSTING_CLASSIFIER_PARAMETERS = _table(
     _CLASSIFIER[:1], _SCHEDULE, _TREES, _STOPPING, _DATA, _CLASSIFIER[1:], _RUN
 )
 BOOSTING_REGRESSOR_PARAMETERS = _table(_REGRESSOR, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN)
+_OF_RANKER = {
+    "learning_rate": 'Factor of what each tree adds. Smaller ones need more iterations and often '
+    'rank better. "auto" is 0.05, or 0.1 with more than 10 000 rows. Where all rows are fitted '
+    "again (`refit`), a first fit looks for the number of iterations with 0.1.",
+    "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 20 over '
+    "the learning rate.",
+    "projection": 'Where the directions come from that splits cut along. They are drawn once for '
+    'each iteration, for all nodes of its trees. "auto": all single features and sparse '
+    "combinations, side by side; with validation queries single features alone are tried too, and "
+    'taken if their NDCG is 3 % higher. "axis" cuts single features only; "sparse", '
+    '"combination", "rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` '
+    "combine them. In a list all members take part.",
+    "early_stopping": 'Whether to stop when NDCG on validation queries stops to rise, and to keep '
+    'the iterations up to its maximum. "auto": if validation rows are given to fit, if there are '
+    "more than 10 000 rows, of whose queries a share is then held out, and with fewer rows to "
+    'choose the number of iterations if it is "auto" (see `refit`).',
+    "validation_fraction": "Share of the training queries that is held out for early stopping if "
+    'fit is given no validation rows. "auto" is 0.2 if all rows are fitted again, else 0.1.',
+    "n_iter_no_change": "Iterations without a higher validation NDCG after which fit stops.",
+    "tol": "By how much the validation NDCG must rise to count as better.",
+}
+BOOSTING_RANKER_PARAMETERS = {
+    name: replace(parameter, meaning=_OF_RANKER.get(name, parameter.meaning))
+    for name, parameter in _table(_RANKER, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
+    if name != "scoring"
+}

@@ -12,7 +12,16 @@ from typing import Any
 
 from bevel.errors import nearest, shorten
 
-__all__ = ["UNKNOWN", "answers", "remedy_for", "remedy_of_fit", "same_value"]
+__all__ = [
+    "UNKNOWN",
+    "Answer",
+    "answers",
+    "instead_of_attribute",
+    "remedy_for",
+    "remedy_of_fit",
+    "remedy_of_predict",
+    "same_value",
+]
 
 UNKNOWN = object()  # in place of a value that is not known
 
@@ -45,7 +54,9 @@ _SAME: dict[tuple[str, ...], str] = {
     ("scoring",): "eval_metric metric metrics custom_metric",
     ("oob_score",): "oob oob_error compute_oob_performances",
     ("verbose",): "verbosity silent",
-    ("callback",): "callbacks",
+    ("tol",): "early_stopping_min_delta od_pval",
+    ("validation_fraction",): "eval_fraction",
+    ("quantile",): "quantile_alpha",
     ("projection",): "split_axis",
     ("scale",): "sparse_oblique_normalization normalize standardize",
     ("keep_targets",): "quantreg keep_inbag",
@@ -89,7 +100,7 @@ _VALUES: Mapping[str, Mapping[Any, Any]] = {
     "max_depth": {-1: None, 0: None},
     "max_leaf_nodes": {-1: None, 0: None},
     "silent": {True: 0, False: 1},
-    "verbose": {-1: 0},
+    "verbose": {-1: 0, False: 0, True: 1},
     "verbosity": {-1: 0},
 }
 
@@ -133,8 +144,13 @@ _INSTEAD: dict[str, dict[str, str]] = {
         "classes are 0 and 1.",
         "": "Weigh the rows with fit(X, y, sample_weight=...).",
     },
+    "callbacks": {
+        "callback": "There is one callback, a function of the numbers of finished and of all "
+        "iterations or trees. What stops early is n_iter_no_change, in boosting; what prints "
+        "progress is verbose=1."
+    },
     "is_unbalance": {
-        _OF_CLASSES: 'is_unbalance=True is class_weight="balanced" here.',
+        _OF_CLASSES: 'It is class_weight="balanced" here.',
         "": "Weigh the rows with fit(X, y, sample_weight=...).",
     },
     "enable_categorical": {
@@ -142,8 +158,8 @@ _INSTEAD: dict[str, dict[str, str]] = {
         "by their dtype."
     },
     "boosting_type": {
-        _OF_BOOSTING: 'There is one kind of boosting; "goss" is row_sampling="gradient" here, and '
-        f"a random forest is {_FORESTS}.",
+        _OF_BOOSTING: 'Leave it out: "gbdt" is what is done. "goss" is row_sampling="gradient" '
+        f"here, and a random forest is {_FORESTS}.",
         "": f"This is a forest; boosting is {_BOOSTING}.",
     },
     "data_sample_strategy": {
@@ -156,12 +172,12 @@ _INSTEAD: dict[str, dict[str, str]] = {
         "": "Rows are drawn anew for each tree: max_samples is all that it needs.",
     },
     "grow_policy": {
-        _OF_BOOSTING: "The leaf whose split gains most is split next; max_leaf_nodes and max_depth "
-        "limit trees.",
+        _OF_BOOSTING: 'It is called growth here: "SymmetricTree" is "symmetric", "Lossguide" and '
+        '"lossguide" are "best_first"; max_leaf_nodes and max_depth limit trees.',
         "growth": 'It is called growth here: growth="best_first" or "depth_first".',
     },
     "tree_method": {
-        _OF_BOOSTING: "Splits are always sought in histograms; max_bins is the number of their "
+        _OF_BOOSTING: "Leave it out: splits are sought in histograms; max_bins is the number of "
         "bins.",
         "split_search": 'It is called split_search here: split_search="histogram" or "exact".',
     },
@@ -188,6 +204,18 @@ _INSTEAD: dict[str, dict[str, str]] = {
         "quantile": 'With loss="quantile" the level is called quantile here: quantile={value}.',
         "": "There is no penalty of that name; quantiles are those of predict_quantiles.",
     },
+    "od_type": {
+        _OF_BOOSTING: "Leave it out: fits stop after n_iter_no_change iterations without progress.",
+        "": "A forest needs no early stopping. Leave it out.",
+    },
+    "output": {"": "Leave it out: fit writes no files; verbose=1 shows its progress."},
+    "machinery": {"": "Leave it out: results do not depend on how rows and threads are shared."},
+    "top_rate": {
+        _OF_BOOSTING: 'With row_sampling="gradient" subsample is the share of the rows.',
+        "": "Trees of a forest are grown on bags. Leave it out.",
+    },
+    "drop_rate": {"": "Trees are not dropped out. Leave it out."},
+    "num_class": {"": "Leave it out: the classes are those of y."},
     "use_best_model": {
         _OF_BOOSTING: "Leave it out: with validation rows a model has the iterations up to the "
         "lowest loss.",
@@ -223,6 +251,13 @@ for name, names in {
     "device": "device_type task_type gpu_id predictor devices",
     "one_hot_max_size": "max_cat_to_onehot max_cat_threshold cat_smooth cat_l2",
     "extra_trees": "extra_tree random_strength",
+    "output": "logging_level metric_period allow_writing_files train_dir snapshot_file "
+    "save_snapshot snapshot_interval",
+    "machinery": "force_col_wise force_row_wise deterministic histogram_pool_size max_cached_hist "
+    "subsample_for_bin bin_construct_sample_cnt validate_parameters used_ram_limit",
+    "top_rate": "other_rate",
+    "drop_rate": "rate_drop skip_drop max_drop one_drop drop_seed",
+    "num_class": "classes_count class_names",
     "base_score": "boost_from_average init_score",
     "feature_combinations": "projection_density_factor sparse_oblique_projection_density_factor",
     "eval_set": "valid_sets evals eval_metric_set",
@@ -250,6 +285,79 @@ for name, names in {
     "group": "eval_group qid eval_qid base_margin base_margin_eval_set eval_init_score",
 }.items():
     _IN_FIT |= dict.fromkeys(names.split(), _IN_FIT[name])
+
+
+# Arguments of `predict` elsewhere.
+_IN_PREDICT: dict[str, str] = {
+    "pred_leaf": "The leaves of rows are apply(X) here.",
+    "pred_contrib": "What features contribute is bevel.analysis.shapley_values(model, X, "
+    "background) here.",
+    "pred_interactions": "That is bevel.analysis.shapley_interactions(model, X, background) here.",
+    "output_margin": "Sums of trees are decision_function(X) here, of classifiers by boosting.",
+    "prediction_type": "Classes or values are predict(X), probabilities predict_proba(X), sums of "
+    "trees decision_function(X).",
+    "validate_features": "Leave it out: names of columns are always compared.",
+    "n_jobs": "It is a parameter of the estimator, n_jobs.",
+    "verbose": "Leave it out.",
+    "quantiles": "Quantiles of a forest are predict_quantiles(X, [0.1, 0.9]).",
+}
+for name, names in {
+    "pred_contrib": "pred_contribs approx_contribs",
+    "output_margin": "raw_score",
+    "n_jobs": "thread_count num_threads n_threads nthread task_type",
+    "validate_features": "predict_disable_shape_check",
+}.items():
+    _IN_PREDICT |= dict.fromkeys(names.split(), _IN_PREDICT[name])
+
+_N_ITERATIONS = ("num_iteration", "ntree_end", "ntree_limit", "iteration_range", "n_estimators")
+
+# Attributes and methods elsewhere: for estimators that have a parameter, or for all ("").
+_FILES = 'Models are saved by model.save("model.bevel"), and read by bevel.load("model.bevel").'
+_HISTORY = {
+    _OF_BOOSTING: "It is called evals_result_ here, after a fit with validation rows.",
+    "": "A forest has no iterations; bevel.analysis.out_of_bag_curve has its error by trees.",
+}
+_IMPORTANCES = {
+    "": "Importances are feature_importances_, and bevel.analysis.importance(model, kind, ...)."
+}
+_TREES = {
+    "": "The trees are forest_; rules = bevel.analysis.tree_rules(model, 0) prints one, and "
+    "bevel.plots.tree(rules) draws it."
+}
+_SEARCHES = {"": "Searches are those of sklearn.model_selection; forests also have bevel.tune."}
+_BEST = {**_HISTORY, _OF_BOOSTING: "It is called best_iteration_ here."}
+_SCORES = {**_HISTORY, _OF_BOOSTING: "Scores of validation rows are validation_score_ here."}
+_ATTRIBUTES: dict[str, dict[str, str]] = {
+    name: texts
+    for names, texts in (
+        ("save_model load_model save_raw save_to_json", {"": _FILES}),
+        ("evals_result get_evals_result", _HISTORY),
+        ("best_iteration get_best_iteration best_ntree_limit", _BEST),
+        ("best_score best_score_ get_best_score", _SCORES),
+        (
+            "booster_ get_booster",
+            {"": "The estimator itself has feature_importances_, forest_, apply and save."},
+        ),
+        ("get_feature_importance feature_importance get_score get_fscore", _IMPORTANCES),
+        ("dump_model get_dump trees_to_dataframe plot_tree estimators_", _TREES),
+        ("grid_search randomized_search", _SEARCHES),
+        ("feature_name_ feature_names_ feature_name", {"": "It is called feature_names_in_ here."}),
+        ("n_features_ n_features", {"": "It is called n_features_in_ here."}),
+        (
+            "tree_count_ n_estimators_ get_num_boosting_rounds num_trees",
+            {
+                _OF_BOOSTING: "The number of iterations is n_iter_ here.",
+                "": "The trees are forest_, their number forest_.n_trees.",
+            },
+        ),
+        (
+            "get_all_params get_xgb_params",
+            {"": "It is called get_params() here."},
+        ),
+        ("calc_leaf_indexes", {"": "The leaves of rows are apply(X) here."}),
+    )
+    for name in names.split()
+}
 
 
 def remedy_for(name: str, known: Sequence[str], value: object = UNKNOWN) -> str:
@@ -316,6 +424,24 @@ def remedy_of_fit(name: str, known: Sequence[str], value: object) -> str:
         own = any(each in known for each in _OURS.get(name, ()))
         return remedy.removesuffix(".") + ", a parameter of the estimator." if own else remedy
     return "See the documentation of fit."
+
+
+def remedy_of_predict(name: str, known: Sequence[str], value: object) -> str:
+    """What to do instead of an unknown argument of `predict` and its kin."""
+    if name in _N_ITERATIONS:
+        if _OF_BOOSTING not in known:
+            return "All trees predict; prune_trees of a forest keeps some of them."
+        n = value[-1] if isinstance(value, Sequence) and not isinstance(value, str) else value
+        return f"{name}={shorten(value)} is n_iterations={shorten(n)} here."
+    return _IN_PREDICT.get(name, "See the documentation.")
+
+
+def instead_of_attribute(name: str, known: Sequence[str]) -> str | None:
+    """What there is instead of an attribute or method of other libraries; None if not known."""
+    for parameter, text in _ATTRIBUTES.get(name, {}).items():
+        if not parameter or parameter in known:
+            return text
+    return None
 
 
 def same_value(name: str, value: object, default: object = None) -> Any:

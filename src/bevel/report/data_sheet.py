@@ -4,7 +4,6 @@ families of directions of a model.
 
 from __future__ import annotations
 
-from collections.abc import Set
 from typing import Any
 
 import numpy as np
@@ -52,20 +51,23 @@ def _columns(X: Columns, model: Any, caption: str) -> str:
     """A table with a line for each column."""
     importances = model.feature_importances_
     order = np.argsort(-importances, kind="stable")[:MAX_LINES]
-    texts = set(model.text_columns_)
-    rows = [_column_cells(X, int(index), float(importances[index]), texts) for index in order]
+    left_out = [read_as.partition("left out: ")[2] for read_as in model.columns_.read_as]
+    rows = [
+        _column_cells(X, int(index), float(importances[index]), left_out[index]) for index in order
+    ]
     if X.shape[1] > MAX_LINES:
         caption = f"The {MAX_LINES} most important of {X.shape[1]:,} columns. {caption}"
     header = ["column", "importance", "kind", "missing", "distinct", "values"]
     return table(header, rows, caption=caption)
 
 
-def _column_cells(X: Columns, index: int, importance: float, texts: Set[str | int]) -> list[object]:
+def _column_cells(X: Columns, index: int, importance: float, left_out: str) -> list[object]:
+    """A line of the table; left_out: why the model leaves the column out, empty if it does not."""
     absent = X.missing(index)
     present = X.values[index][~absent]
     share = float(absent.mean())
-    if X.names[index] in texts:
-        kind, n_distinct, values = "free text", len(set(present)), "left out"
+    if left_out == "free text":
+        kind, n_distinct, values = "free text", len(set(present)), ""
     elif index in set(X.nominal):
         labels, counts = np.unique(present.astype(np.str_), return_counts=True)
         frequent = labels[np.argsort(-counts, kind="stable")]
@@ -80,6 +82,8 @@ def _column_cells(X: Columns, index: int, importance: float, texts: Set[str | in
             kind, values = "date", f"{day_text(low)} to {day_text(high)}, median {day_text(middle)}"
         else:
             values = f"{number(low)} to {number(high)}, median {number(middle)}"
+    if left_out:
+        values = "left out" if kind == left_out else f"left out: {left_out}"
     missing = TableCell(f"{100 * share:.1f} %" if share else "", share)
     return [
         X.names[index],

@@ -584,8 +584,8 @@ def describe_model(model: Any) -> str:
     trees = "one tree" if n_trees == 1 else f"{n_trees:,} trees"
     by = f"{n_features:,} feature{'' if n_features == 1 else 's'}"
     chosen = model.projection if isinstance(model.projection, str) else shorten(model.projection)
-    texts = [str(column) for column in model.text_columns_]
-    held = f" Free text is left out: {join_names(texts)}." if texts else ""
+    reasons = [f"{name} ({reason})" for name, reason in model.columns_.left_out.items()]
+    held = f" Left out: {join_names(reasons)}." if reasons else ""
     return (
         f"{words.aggregation.introduction} of {trees} that predicts {words.predicts(model)} from "
         f"{by}, projection {chosen}.{held}"

@@ -51,7 +51,7 @@ from bevel.workflow.explaining import (
     explain,
     find_main_effects,
 )
-from bevel.workflow.fitting import N_FOLDS, cross_validate
+from bevel.workflow.fitting import N_FOLDS
 from bevel.workflow.rows import LabelledRows
 from bevel.workflow.scores import as_json
 from bevel.workflow.survival import concordance_estimate
@@ -220,25 +220,23 @@ class OneTargetWriter(ResultWriter):
         return f"{what}{kind.chosen(drawn)}, seed {settings.seed}"
 
     def n_steps(self, fitted: FitResult) -> int:
-        """Folds, forests to compare with, and steps of the explanation."""
-        n_rivals = len(rivals_of(fitted.rows, fitted.settings))
-        return _n_folds(fitted) + n_rivals + N_STEPS
+        """Forests to compare with, and steps of the explanation."""
+        return len(rivals_of(fitted.rows, fitted.settings)) + N_STEPS
 
     def sections(self, fitted: FitResult, on_step: OnStep) -> list[PageSection]:
         """Accuracy first, then the explanation, the predictions and the directions."""
         data, settings, by = fitted.rows, fitted.settings, fitted.scored_by
         words = words_of(data.task)
-        evaluated = _evaluated(fitted, on_step)
-        n_done = _n_folds(fitted)
+        evaluated = np.asarray(fitted.scored)
         advice = advise(
             data,
             settings,
             fitted.model,
             evaluated,
             by=by,
-            on_rival=lambda done, rival: on_step(n_done + done, f"comparing with {rival}"),
+            on_rival=lambda done, rival: on_step(done, f"comparing with {rival}"),
         )
-        n_done += len(rivals_of(data, settings))
+        n_done = len(rivals_of(data, settings))
         found = explain(
             fitted.model,
             data.X,
@@ -285,8 +283,8 @@ def _sentence_on_members(fitted: FitResult, explained: Any) -> str:
     adds_up = explained.fitted_forest_.aggregation.adds_up
     which = "boosting" if adds_up else "the forest"
     return (
-        f"Predictions are the weighted mean of {weights}. What follows on features, rules and "
-        f"single rows is of {which}."
+        f"Predictions are the weighted mean of {weights}. Short rules are of both; what follows on "
+        f"features and single rows is of {which}."
     )
 
 
@@ -306,21 +304,6 @@ def _members(record: MemberRecord) -> str:
     notes = record.notes()
     caption = " ".join(f"{note[0].upper()}{note[1:]}." for note in notes)
     return table(head, cells, numeric={1, 2, 3, 4}, caption=caption, sortable=False)
-
-
-def _n_folds(fitted: FitResult) -> int:
-    return 0 if fitted.scored_by == "out-of-bag" else N_FOLDS
-
-
-def _evaluated(fitted: FitResult, on_step: OnStep) -> Floats:
-    """The predictions that the scores of the model come from."""
-    if fitted.scored_by == "out-of-bag":
-        return np.asarray(fitted.out_of_bag)
-    return cross_validate(
-        fitted.rows,
-        fitted.settings,
-        on_fold=lambda done, _: on_step(done, "cross-validating"),
-    )
 
 
 def _scores(fitted: FitResult, note: str) -> str:

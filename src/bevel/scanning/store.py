@@ -550,7 +550,8 @@ def save_table(folder: Path, encoded: EncodedTable) -> bool:
     """Write the metadata of a table; False if labels are of types that JSON does not have."""
     table, encoding = encoded.table, encoded.table.encoding
     nominal = {
-        str(f): (c.labels.tolist(), c.has_missing, c.is_text) for f, c in encoding.nominal.items()
+        str(f): (c.labels.tolist(), c.has_missing, c.is_text, c.n_too_many)
+        for f, c in encoding.nominal.items()
     }
     classes = encoded.classes
     listed = classes.tolist() if classes is not None and classes.dtype.kind == "O" else None

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from bevel._types import AnyFloats, Floats
 from bevel.data.dataset import has_no_times
 from bevel.data.encoding import MAX_READ, MAX_STORED, Levels, choose_nominal, learn_levels
+from bevel.data.row_numbers import warn_of_too_many
 from bevel.data.row_weights import (
     MAX_WEIGHT,
     MIN_SHARE,
@@ -497,7 +498,7 @@ class Survey:
 
     def _add_labels(self, table: Table, feature: int) -> None:
         labels = table.labels(feature)
-        levels = learn_levels(labels, table.describe(feature))
+        levels = learn_levels(labels, table.describe(feature), len(labels) + 1)
         known = self._nominal[feature]
         known.update(levels.labels.tolist())
         self._n_missing[feature] += (
@@ -537,11 +538,12 @@ class Survey:
         warn_of_texts([self._described[feature] for feature in texts])
         for feature, labels in self._nominal.items():
             if feature in texts:
-                nominal[feature] = Levels.of_text()
+                nominal[feature] = Levels.left_out(is_text=True)
                 continue
             values = np.empty(len(labels) + (self._n_missing[feature] > 0), dtype=object)
             values[: len(labels)] = list(labels)
             nominal[feature] = learn_levels(values, self._described[feature])
+        warn_of_too_many(self._described, nominal)
         rows = self._sample.rows()
         sample = None
         if self._keeps_sample:

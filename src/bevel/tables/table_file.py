@@ -463,7 +463,7 @@ def kinds_of_fit(model: Any, names: Sequence[str]) -> dict[str, str]:
     words = {
         feature
         for feature, levels in model.fitted_forest_.encoding.nominal.items()
-        if levels.is_text or not all(isinstance(label, int | float) for label in levels.labels)
+        if levels.is_left_out or not all(isinstance(label, int | float) for label in levels.labels)
     }
     truths = model.fitted_forest_.encoding.truths
     return {

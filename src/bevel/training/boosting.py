@@ -32,6 +32,7 @@ __all__ = [
     "MIN_ROWS_TO_HOLD_OUT",
     "OF_CLASSES",
     "OF_NUMBERS",
+    "OF_RANKINGS",
     "REFIT_FACTOR",
     "BoostingDefaults",
     "BoostingFit",
@@ -47,6 +48,7 @@ __all__ = [
     "is_clearly_better",
     "read_scorer",
     "resolve_directions",
+    "tree_size",
 ]
 
 # Learning rate and number of iterations of boosting where they are left to the library.
@@ -121,6 +123,39 @@ OF_NUMBERS = BoostingDefaults(
     by_class=False,
     chooses_directions=True,
 )
+OF_RANKINGS = BoostingDefaults(
+    scoring="r2",
+    search_rate=0.1,
+    refit_rate=0.05,
+    total_step=20.0,
+    by_class=False,
+    chooses_directions=True,
+)
+
+
+# Leaves of a tree that grows best first, and levels of a symmetric one.
+DEFAULT_LEAVES = 15
+SYMMETRIC_DEPTH = 6
+MAX_SYMMETRIC_DEPTH = 16
+
+
+def tree_size(
+    growth: str, max_leaf_nodes: int | str | None, max_depth: int | None
+) -> dict[str, Any]:
+    """How trees grow and how far, as fields of `BoostingOptions`."""
+    leaves = 0 if max_leaf_nodes is None else max_leaf_nodes
+    depth = -1 if max_depth is None else int(max_depth)
+    if growth != "symmetric":
+        leaves = DEFAULT_LEAVES if leaves == "auto" else int(leaves)
+        return {"symmetric": False, "max_leaf_nodes": leaves, "max_depth": depth}
+    if depth > MAX_SYMMETRIC_DEPTH:
+        required = f'at most {MAX_SYMMETRIC_DEPTH} with growth="symmetric", 65536 leaves'
+        remedy = 'Use 4 to 10, or growth="best_first".'
+        raise wrong_value("max_depth", required, max_depth, remedy)
+    depth = SYMMETRIC_DEPTH if max_depth is None else depth
+    if leaves and leaves != "auto":
+        depth = min(depth, int(leaves).bit_length() - 1)
+    return {"symmetric": True, "max_leaf_nodes": 0, "max_depth": depth}
 
 
 def choose_validation_fraction(refits: bool) -> float:
@@ -450,6 +485,7 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    symmetric: bool
     max_leaf_nodes: int  # 0: no limit
     max_depth: int  # -1: no limit
     min_samples_leaf: int
@@ -460,6 +496,7 @@ class BoostingOptions:
     n_iter_no_change: int  # 0: no early stopping
     tol: float
     first_iter: int = 0
+    eval_at: int = 10  # of rankings
 
 
 @dataclass(frozen=True, eq=False)
@@ -474,11 +511,14 @@ class BoostingTarget:
         Weight of each row; None when all are one.
     validates : ndarray of bool or None
         Rows that no tree is grown on, and that decide when to stop; None when there are none.
+    groups : ndarray of uint32 or None, default=None
+        The query of each row in rankings, from 0 to below the number of rows.
     """
 
     values: Floats
     weights: Floats | None
     validates: npt.NDArray[np.bool_] | None
+    groups: npt.NDArray[np.uint32] | None = None
 
     def rows(self, kept: npt.NDArray[np.integer[Any]]) -> BoostingTarget:
         """Targets of some rows."""
@@ -704,6 +744,7 @@ def boost(
         **dataset.native,
         target=target.values,
         weights=target.weights,
+        groups=target.groups,
         roles=None if validates is None else validates.astype(np.uint8),
         baseline=None if baseline is None else np.asarray(baseline, dtype=np.float64),
         raw_before=None if raw is None else np.ascontiguousarray(raw.T).ravel(),

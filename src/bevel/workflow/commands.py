@@ -39,7 +39,7 @@ def fit(
     target: str,
     *,
     task: str = "auto",
-    model: str = FOREST,
+    model: str = COMBINED,
     projection: Any = "auto",
     n_projections: int | float | str = "auto",
     n_estimators: int | None = None,
@@ -58,7 +58,7 @@ def fit(
     on_progress: OnProgress = _ignore,
     **table: Unpack[TableKeywords],
 ) -> FitResult:
-    """Fit a forest to a file of rows and score it.
+    """Fit a model to a file of rows and score it.
 
     Parameters
     ----------
@@ -68,18 +68,19 @@ def fit(
         Column to predict.
     task : {"auto", "classification", "regression"}
         "auto" is classification for words and for up to ten distinct whole numbers.
-    model : {"forest", "boosting", "combined"}, default="forest"
+    model : {"combined", "forest", "boosting"}, default="combined"
         Kind of model: averaged trees, gradient boosting, or both with weights. Models with boosting
         have no out-of-bag rows; their scores are cross-validated.
-    projection, n_projections, n_estimators, keep_targets, n_jobs
-        Parameters as in `bevel.ObliqueForestClassifier` and `bevel.ObliqueForestRegressor`. For
-        boosting `n_estimators` is `max_iter`; "combined" has `quality` among the `parameters`
-        instead of these.
+    projection, n_projections, n_estimators, keep_targets
+        Parameters of a forest, as in `bevel.ObliqueForestClassifier` and
+        `bevel.ObliqueForestRegressor`; not of "combined", which has `quality` among the
+        `parameters`. For boosting `n_estimators` is `max_iter`.
     params : path, default=None
         JSON file of further parameters, which `bevel tune --out` writes; `projection` and
         `n_projections` must then be left out.
     parameters : mapping of str to value, default=None
-        Other parameters of the model, such as ``{"max_depth": 5}`` or ``{"quality": 4}``.
+        Other parameters of the model, such as ``{"quality": 4}``, or ``{"max_depth": 5}`` of a
+        forest.
     drop, nominal : sequence of str
         Columns to leave out, and columns whose numbers are labels.
     keep_id : bool, default=False
@@ -88,7 +89,8 @@ def fit(
         Column of the rows' weights. Scores count all rows equally.
     row_id : sequence of str
         Columns that name rows: not features, but copied to `rows.ids`.
-    random_state : int, default=0
+    random_state, n_jobs
+        Seed and number of threads.
     curve : bool, default=False
         Whether to compute the out-of-bag loss against the number of trees.
     on_note : callable
@@ -108,9 +110,10 @@ def fit(
     >>> X, y = load_iris(as_frame=True)
     >>> path = Path(tempfile.mkdtemp(), "iris.csv")
     >>> X.assign(species=y).to_csv(path, index=False)
-    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> options = {"task": "classification", "parameters": {"quality": 1}}
+    >>> result = workflow.fit(path, "species", **options)
     >>> result.scored_by, list(result.scores)
-    ('out-of-bag', ['error', "Cohen's kappa", 'AUC', 'log loss', 'Brier score'])
+    ('cross-validated', ['error', "Cohen's kappa", 'AUC', 'log loss', 'Brier score'])
     """
     return fit_table(
         _source(data),
@@ -187,7 +190,7 @@ def predict(
     >>> X, y = load_iris(as_frame=True)
     >>> path = Path(tempfile.mkdtemp(), "iris.csv")
     >>> X.assign(species=y).to_csv(path, index=False)
-    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> result = workflow.fit(path, "species", model="forest", n_estimators=20)
     >>> predictions = workflow.predict(result.model, path)
     """
     opened = _opened(model, n_jobs)
@@ -279,7 +282,10 @@ def _note_of_members(model: Any) -> tuple[str, ...]:
     chosen = explaining.explained_model(model).fitted_forest_.aggregation
     which = "boosting" if chosen.adds_up else "the forest"
     weights = KINDS[COMBINED].describe(model)
-    return (f"The model is the weighted mean of {weights}; {which} is explained.",)
+    return (
+        f"The model is the weighted mean of {weights}. Short rules, and scores of new rows, are of "
+        f"both; all else is of {which}.",
+    )
 
 
 def explain(
@@ -332,7 +338,7 @@ def explain(
     >>> X, y = load_iris(as_frame=True)
     >>> path = Path(tempfile.mkdtemp(), "iris.csv")
     >>> X.assign(species=y).to_csv(path, index=False)
-    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> result = workflow.fit(path, "species", model="forest", n_estimators=20)
     >>> explanation = workflow.explain(result.model, path, target="species")
     """
     options, times = TableOptions(**table), (time, event, entry)

@@ -290,8 +290,8 @@ MAX_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a momen
 
 NOT_KEPT = (
     "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
-    "--keep-targets (keep_targets=True in Python), or explain it on the rows of the fit, with "
-    "--target."
+    "--model forest --keep-targets (keep_targets=True in Python), or explain it on the rows of the "
+    "fit, with --target."
 )
 GROWN_ON = (
     "Quantiles of rows that every tree has seen would be close to their own targets: "
@@ -303,7 +303,7 @@ WEIGHTED = (
 )
 TOO_MANY = (
     "Quantiles of so many training rows in so many trees take more memory than a page is worth: "
-    "grow the model with bevel fit --keep-targets (keep_targets=True in Python)."
+    "grow the model with bevel fit --model forest --keep-targets (keep_targets=True in Python)."
 )
 
 
@@ -444,7 +444,8 @@ class Explanation:
         Whether the forest was grown on the rows, and if so whether each is evaluated by the trees
         that have not seen it.
     scores : dict of str to Estimate
-        Scores of the predictions; empty if the truth is not known.
+        Scores of the predictions, of a forest and boosting together those of the whole model where
+        rows are new; empty if the truth is not known.
     importances : tuple of Importance
         Gini importance unless the forest is slim, then an importance measured on the rows.
     effects : tuple of Effect
@@ -534,6 +535,8 @@ class _Evaluation:
         Means over the trees, or predictions of boosting.
     shown : ndarray of shape (n_used, n_outputs)
         Results of `predict_proba` or `predict`.
+    model : fitted estimator
+        The whole model, of which the forest may be a part.
     positive : object
         The class that the short rules describe; None for all.
     """
@@ -548,7 +551,20 @@ class _Evaluation:
     some: Columns
     predicted: Floats
     shown: Floats
+    model: Any
     positive: Any = None
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether the model is the analysed forest, and not more."""
+        return self.model is self.analysed.estimator
+
+    @property
+    def whole(self) -> AnalysedForest:
+        """The whole model, of which predictions are imitated."""
+        if self.is_whole:
+            return self.analysed
+        return read_forest(self.model, "explain", trees_only=True, predictions_only=True)
 
     @property
     def is_slim(self) -> bool:
@@ -629,6 +645,16 @@ class ExplainedTask:
         """Results of `predict_proba` or `predict`."""
         return predicted
 
+    def of_model(self, rows: _Evaluation) -> Floats:
+        """Results of the whole model; of the part that has not seen them for rows of the fit."""
+        if rows.is_whole or rows.rows.row_kind != "new":
+            return rows.shown
+        return self.predict(rows.model, rows.some)
+
+    def predict(self, model: Any, X: Columns) -> Floats:
+        """Predictions of a model as columns."""
+        return np.asarray(model.predict(X))[:, None]
+
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """Scores of predictions."""
         raise NotImplementedError
@@ -668,14 +694,14 @@ class ExplainedTask:
             few = np.linspace(0, n_used - 1, min(n_used, MAX_RULE_ROWS)).astype(np.int64)
             found["rules"] = best_rules(rows.analysed, ruled, limits, style)
             found["groups"] = choose_rules(
-                rows.analysed,
+                rows.whole,
                 rows.some.rows(few),
-                _taken(ruled, few),
+                _taken(ruled if rows.is_whole else replace(ruled, out=None), few),
                 RuleOptions(positive=rows.positive),
             )
         if rows.y is not None:
             known = rows.rows.known
-            truth, predicted = rows.rows.target[known], rows.shown[known]
+            truth, predicted = rows.rows.target[known], self.of_model(rows)[known]
             found |= {"truth": truth, "predicted": predicted}
             found["scores"] = self.scores(truth, predicted)
         return found
@@ -693,6 +719,10 @@ class ExplainedClasses(ExplainedTask):
     def shown(self, analysed: AnalysedForest, predicted: Floats) -> Floats:
         """Calibrated probabilities."""
         return analysed.fitted.aggregation.calibrate(np.array(predicted))
+
+    def predict(self, model: Any, X: Columns) -> Floats:
+        """Class probabilities of a model."""
+        return np.asarray(model.predict_proba(X))
 
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """Error, Cohen's kappa, AUC, log loss and Brier score."""
@@ -879,7 +909,7 @@ def explain(
     on_step : callable
         Called with the number of steps done, of `N_STEPS`, and the name of the next.
     """
-    model = explained_model(model)
+    whole, model = model, explained_model(model)
     analysed = read_forest(model, "explain", trees_only=True)
     task = EXPLAINED[type(task_of(model))]
     number = np.arange(1, len(X) + 1) if number is None else number
@@ -892,7 +922,7 @@ def explain(
     predicted = _predict(task, analysed, rows)
     shown = task.shown(analysed, predicted)
     evaluation = _Evaluation(
-        *(analysed, X, y, weights, used, every, rows, some, predicted, shown, positive)
+        *(analysed, X, y, weights, used, every, rows, some, predicted, shown, whole, positive)
     )
     on_step(1, "measuring importance")
     importances = task.importances(evaluation, seed)
@@ -901,7 +931,7 @@ def explain(
     effects = find_main_effects(analysed, over, importances[-1])
     on_step(3, "reading rules")
     is_slim = evaluation.is_slim
-    surrogate = surrogate_tree(model, some, max_depth=READABLE_DEPTH)
+    surrogate = surrogate_tree(whole, some, max_depth=READABLE_DEPTH)
     leaves = analysed.predictor.leaves(rows.X, analysed.n_threads)
     place, explained = best_tree(analysed.forest, leaves, predicted)
     findings = task.findings(evaluation, surrogate, on_step)

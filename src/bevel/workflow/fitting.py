@@ -151,6 +151,8 @@ class FitResult:
     out_of_bag : ndarray or None
         Probabilities (n_rows, n_classes) or values (n_rows,), NaN for rows in every bag, in a
         dictionary for several targets; None if the trees leave no rows out.
+    scored : ndarray or None
+        The predictions that the scores are of: those out of bag, or those of cross-validation.
     curve : OutOfBagCurve or None
         Out-of-bag loss against the number of trees, with ``curve=True``.
     positive : object
@@ -165,7 +167,7 @@ class FitResult:
     >>> X, y = load_iris(as_frame=True)
     >>> path = Path(tempfile.mkdtemp(), "iris.csv")
     >>> X.assign(species=y).to_csv(path, index=False)
-    >>> result = workflow.fit(path, "species", task="classification", n_estimators=20)
+    >>> result = workflow.fit(path, "species", model="forest", n_estimators=20)
     >>> result.model.n_classes_
     3
     """
@@ -177,6 +179,7 @@ class FitResult:
     settings: Settings
     seconds: float
     out_of_bag: Any
+    scored: Any
     curve: OutOfBagCurve | None
     positive: Any = None
 
@@ -286,30 +289,38 @@ def fit_table(
     if curve and by == "out-of-bag":
         course = task.curve(fitted.model, rows)
     return FitResult(
-        fitted.model, scores, by, rows, settings, fitted.seconds, fitted.out_of_bag, course
+        fitted.model,
+        scores,
+        by,
+        rows,
+        settings,
+        fitted.seconds,
+        out_of_bag=fitted.out_of_bag,
+        scored=predictions,
+        curve=course,
     )
 
 
 def _check_kind(settings: Settings, params: Path | None, keep_targets: bool) -> None:
     model, default = settings.model, Settings()
     if model not in KINDS:
-        required = '"forest", "boosting" or "combined"'
+        required = '"combined", "forest" or "boosting"'
         raise wrong_value("model", required, model, "Check the spelling.")
     if model != FOREST and keep_targets:
         raise ValueError(
             f"`keep_targets` belongs to forests; got it with {got_of(model)}, whose intervals come "
-            "from held-out rows. Leave it out."
+            'from held-out rows. Leave it out, or set model="forest".'
         )
     if model != FOREST and params is not None:
         raise ValueError(
             "`params` holds parameters that `tune` has found for a forest; got it with "
-            f"{got_of(model)}. Leave it out, or fit a forest."
+            f'{got_of(model)}. Leave it out, or set model="forest".'
         )
     given = (settings.projection, settings.n_projections, settings.n_trees)
     if model == COMBINED and given != (default.projection, default.n_projections, 0):
         raise ValueError(
             "`projection`, `n_projections` and `n_estimators` are chosen by a combined model; got "
-            f'{given}. Leave them out, or set parameters={{"quality": 4}}.'
+            f'{given}. Leave them out, or set model="forest".'
         )
 
 

@@ -598,7 +598,7 @@ def _unseen_labels(model: Any, X: Columns) -> list[str]:
     """Notes on labels that fit has not seen, such as other spellings, which spoil predictions."""
     notes = []
     for feature, levels in model.fitted_forest_.encoding.nominal.items():
-        if levels.is_text:
+        if levels.is_left_out:
             continue
         seen, column = set(levels.labels), X.values[feature]
         strange = {label for label in column[~X.missing(feature)].tolist() if label not in seen}

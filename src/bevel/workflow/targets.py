@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +19,7 @@ from bevel.errors import join_names
 from bevel.tables.options import Source, TableOptions
 from bevel.tables.table_file import TableFile, open_table
 from bevel.workflow.rows import LabelledRows, read_labelled_rows
-from bevel.workflow.tasks import SeveralTargets, Survival
+from bevel.workflow.tasks import COMBINED, FOREST, SeveralTargets, Survival
 
 __all__ = [
     "NoColumn",
@@ -32,7 +32,15 @@ __all__ = [
 
 
 class TargetColumns(Protocol):
-    """Columns that are to be learned."""
+    """Columns that are to be learned.
+
+    Attributes
+    ----------
+    default_model : str
+        Kind of model that is fitted if none is named.
+    """
+
+    default_model: ClassVar[str]
 
     def read(self, data: Path | Source, **reading: Any) -> LabelledRows:
         """Rows of a file; `reading` has further parameters of `read_labelled_rows`."""
@@ -43,6 +51,8 @@ class TargetColumns(Protocol):
 class NoColumn:
     """No target: all columns are features."""
 
+    default_model: ClassVar[str] = FOREST
+
     def read(self, data: Path | Source, **reading: Any) -> LabelledRows:
         """Rows of a file without a target."""
         return read_labelled_rows(data, None, **reading)
@@ -51,6 +61,8 @@ class NoColumn:
 @dataclass(frozen=True)
 class OneColumn:
     """A column of classes or numbers, and the task, which may be "auto"."""
+
+    default_model: ClassVar[str] = COMBINED
 
     name: str
     task: str = "auto"
@@ -63,6 +75,8 @@ class OneColumn:
 @dataclass(frozen=True)
 class SeveralColumns:
     """Several columns, all of them classes or all of them numbers."""
+
+    default_model: ClassVar[str] = FOREST
 
     names: tuple[str, ...]
     task: str = "auto"
@@ -144,6 +158,8 @@ class SurvivalColumns:
     competing : bool
         Whether events are numbers of causes.
     """
+
+    default_model: ClassVar[str] = FOREST
 
     time: str
     event: str

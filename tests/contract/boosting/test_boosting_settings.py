@@ -35,6 +35,90 @@ def test_max_leaf_nodes_limits_leaves(projection: str, n_leaves: int | None) -> 
     assert leaves.max() == n_leaves if n_leaves else leaves.max() > 31
 
 
+def levels_of(forest: Any, tree: int) -> list[list[int]]:
+    """Nodes of a tree by their depth."""
+    found: list[list[int]] = []
+    first = int(forest.tree_offset[tree])
+    stack = [(first, 0)]
+    while stack:
+        node, depth = stack.pop()
+        found += [[] for _ in range(depth + 1 - len(found))]
+        found[depth].append(node)
+        if forest.right[node] >= 0:
+            stack += [(first + int(forest.right[node]), depth + 1), (node + 1, depth + 1)]
+    return found
+
+
+@pytest.mark.parametrize("projection", ["auto", "axis"])
+def test_nodes_on_a_level_of_a_symmetric_tree_have_the_same_split(projection: str) -> None:
+    forest = fit(growth="symmetric", projection=projection).forest_
+    for tree in range(forest.n_trees):
+        levels = levels_of(forest, tree)
+        assert [len(nodes) for nodes in levels] == [2**depth for depth in range(7)]
+        for nodes in levels[:-1]:
+            entries = [slice(*forest.entry_offset[node : node + 2]) for node in nodes]
+            splits = {
+                (
+                    float(forest.threshold[node]),
+                    int(forest.flags[node]),
+                    tuple(forest.entry_index[own]),
+                    tuple(forest.entry_weight[own]),
+                )
+                for node, own in zip(nodes, entries, strict=True)
+            }
+            assert len(splits) == 1
+
+
+@pytest.mark.parametrize(
+    ("sizes", "depth"),
+    [
+        ({}, 6),
+        ({"max_depth": 2}, 2),
+        ({"max_leaf_nodes": 9}, 3),
+        ({"max_leaf_nodes": 8, "max_depth": 4}, 3),
+        ({"max_leaf_nodes": None, "max_depth": 4}, 4),
+    ],
+)
+def test_depth_of_symmetric_trees_is_that_of_the_closer_limit(
+    sizes: dict[str, Any], depth: int
+) -> None:
+    assert fit(growth="symmetric", max_iter=2, **sizes).forest_.depth.max() == depth
+
+
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        ({"monotonic_cst": [1, 0, 0, 0, 0, 0]}, "monotonic_cst must be None with"),
+        ({"max_depth": 17}, "max_depth must be at most 16 with"),
+        ({"growth": "lossguide"}, "growth must be"),
+    ],
+)
+def test_what_symmetric_trees_cannot_do_is_refused(settings: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        fit(**{"growth": "symmetric", **settings})
+
+
+def test_symmetric_trees_are_the_same_for_any_threads() -> None:
+    rng = np.random.default_rng(1)
+    rows = rng.normal(size=(30_000, 40)).astype(np.float32)
+    rows[rng.random(rows.shape) < 0.02] = np.nan
+    target = np.nan_to_num(rows[:, 0] * rows[:, 1]) + rng.normal(size=len(rows))
+    settings: dict[str, Any] = {"growth": "symmetric", "max_iter": 3, "random_state": 0}
+    settings["early_stopping"] = False
+    models = [
+        ObliqueBoostingRegressor(**settings, n_jobs=n).fit(rows, target).forest_ for n in (1, 3)
+    ]
+    for name in ("threshold", "entry_index", "leaf_value", "gain", "weight"):
+        np.testing.assert_array_equal(getattr(models[0], name), getattr(models[1], name))
+
+
+def test_groups_of_features_share_the_paths_of_symmetric_trees() -> None:
+    forest = fit(growth="symmetric", interaction_cst=[[0, 1, 2], [3, 4, 5]]).forest_
+    for tree in range(forest.n_trees):
+        features = set().union(*directions(forest, tree))
+        assert features <= {0, 1, 2} or features <= {3, 4, 5}
+
+
 @pytest.mark.parametrize("share", [0.25, 1.0])
 def test_leaves_keep_their_rows_and_trees_their_share(share: float) -> None:
     forest = fit(subsample=share, min_samples_leaf=30).forest_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,14 +12,17 @@ import scipy.stats
 from sklearn.model_selection import train_test_split
 from support.nominal_tables import classes_of, new_rows, nominal_table
 
+import bevel
 from bevel import (
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
+    ObliqueIsolationForest,
 )
 from bevel.data.encoding import scale_tile
 from bevel.data.level_statistics import MOST_LEVELS, LevelTarget, folds, learn_means
+from bevel.errors import RowNumberWarning
 from bevel.estimators._base import encode_rows
 
 MODELS = {
@@ -53,6 +57,19 @@ def naive_mean(codes: list[int], y: list[float], w: list[float], level: int) -> 
     return (n[level] * own[level] + m * mean) / (n[level] + m)
 
 
+def naive_differ(codes: list[int], y: list[float], w: list[float]) -> bool:
+    """Whether the F statistic is more than its standard error above 1."""
+    rows = [r for r in range(len(y)) if w[r] > 0]
+    levels = [[r for r in rows if codes[r] == k] for k in sorted({codes[r] for r in rows})]
+    own = [sum(w[r] * y[r] for r in each) / sum(w[r] for r in each) for each in levels]
+    mean = sum(w[r] * y[r] for r in rows) / sum(w[r] for r in rows)
+    free, between = sum(w[r] for r in rows) - len(levels), len(levels) - 1
+    pairs = list(zip(levels, own, strict=True))
+    within = sum(w[r] * (y[r] - m) ** 2 for each, m in pairs for r in each) / free
+    spread = sum(w[r] * (m - mean) ** 2 for each, m in pairs for r in each) / between
+    return spread / within > 1 + (2 / between + 2 / free) ** 0.5
+
+
 def some_rows(seed: int, n: int = 60, k: int = 12) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     rng = np.random.default_rng(seed)
     codes = rng.integers(0, k, n)
@@ -68,6 +85,12 @@ def test_means_equal_a_loop_over_the_rows_of_other_folds(seed: int, weighted: bo
     found = learn_means(codes, 14, LevelTarget(y, "mean target"), weights if weighted else None)
     own = weights / weights[weights > 0].mean() if weighted else np.ones(len(y))
     of_rows, fold = found.of_training_rows(codes, np.arange(len(y))), folds(np.arange(len(y)))
+    assert found.are_equal == (seed == 0)
+    assert naive_differ(codes.tolist(), y.tolist(), own.tolist()) == (seed > 0)
+    if found.are_equal:
+        assert np.ptp(of_rows) == 0.0
+        assert of_rows[0] == found.of_all[0] == pytest.approx(np.average(y, weights=own))
+        return
     for row in range(len(y)):
         others = np.where(fold == fold[row], 0.0, own)
         expected = naive_mean(codes.tolist(), y.tolist(), others.tolist(), int(codes[row]))
@@ -82,7 +105,10 @@ def test_number_of_a_row_does_not_depend_on_its_own_target(n_classes: int) -> No
     """Of two classes and numbers not at all; scores of more classes are fitted to all rows, and
     then only the mean of the level must leave the row out."""
     rng = np.random.default_rng(n_classes)
-    codes, values = rng.integers(0, 20, 200), rng.integers(0, n_classes, 200).astype(float)
+    codes = rng.integers(0, 20, 200)
+    values = (
+        np.where(rng.random(200) < 0.5, codes % n_classes, rng.integers(0, n_classes, 200)) * 1.0
+    )
     several = n_classes if n_classes > 2 else 0
     for row in range(0, 200, 17):
         changed = values.copy()
@@ -200,18 +226,52 @@ def _small(kind: str) -> dict[str, Any]:
 def test_columns_of_at_most_a_hundred_levels_keep_their_levels() -> None:
     for n_levels in (MOST_LEVELS, MOST_LEVELS + 1):
         frame = pd.DataFrame({"c": [f"k{i % n_levels}" for i in range(600)], "x": 1.0})
-        y = np.arange(600.0) % 7
+        y = np.arange(600.0) % n_levels % 7 + np.arange(600) % 5
         model = ObliqueForestRegressor(2, random_state=0).fit(frame, y)
         assert bool(model.fitted_forest_.encoding.means) == (n_levels > MOST_LEVELS)
         named = ObliqueForestRegressor(2, projection="sparse", random_state=0)
         assert not named.fit(frame, y).fitted_forest_.encoding.means
 
 
-def test_more_levels_than_codes_are_refused() -> None:
-    n = 70_000
+def test_more_labels_than_codes_of_levels_are_read_as_means(tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    place = np.arange(160_000) // 2
+    rng.shuffle(place)
+    worth = rng.normal(size=80_000)
+    y = worth[place] + 0.1 * rng.normal(size=len(place))
+    frame = pd.DataFrame({"place": [f"k{k}" for k in place], "x": rng.normal(size=len(place))})
+    model = ObliqueBoostingRegressor(max_iter=5, learning_rate=0.5, random_state=0, n_jobs=1)
+    model.fit(frame, y)
+    assert model.columns_.as_dict()["place"] == "mean target in each of 80,000 levels"
+    new = pd.DataFrame({"place": [f"k{k}" for k in range(80_000)], "x": 0.0})
+    assert model.score(new, worth) > 0.8
+    model.save(tmp_path / "model.bevel")
+    again = bevel.load(tmp_path / "model.bevel")
+    np.testing.assert_array_equal(again.predict(new[:999]), model.predict(new[:999]))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        ObliqueForestRegressor(2, projection="axis", n_jobs=1, random_state=0),
+        ObliqueIsolationForest(2, n_jobs=1, random_state=0),
+    ],
+)
+def test_more_labels_than_levels_are_left_out_where_they_are_not_read_as_means(
+    model: Any, tmp_path: Path
+) -> None:
+    n = 66_000
     frame = pd.DataFrame({"c": [f"k{i}" for i in range(n)], "x": np.arange(n) % 7.0})
-    with pytest.raises(ValueError, match="must have at most 65535 levels; got 70000"):
-        ObliqueBoostingRegressor(max_iter=2).fit(frame, np.arange(n) % 3.0)
+    with pytest.warns(RowNumberWarning, match="'c' has 66,000 labels, more than can be levels"):
+        model.fit(frame, np.random.default_rng(0).normal(size=n))
+    assert model.columns_.left_out == {"c": "66,000 labels, more than can be levels"}
+    strange = frame.assign(c=["anything at all", None, "k1"] * (n // 3))
+    np.testing.assert_array_equal(model.predict(strange[:99]), model.predict(frame[:99]))
+    model.save(tmp_path / "model.bevel")
+    again = bevel.load(tmp_path / "model.bevel")
+    assert again.columns_.left_out == model.columns_.left_out
+    np.testing.assert_array_equal(again.predict(strange[:99]), model.predict(frame[:99]))
+    assert (tmp_path / "model.bevel").stat().st_size < 200_000  # without the labels
 
 
 @pytest.mark.parametrize("task", ["regression", "two classes", "three classes"])

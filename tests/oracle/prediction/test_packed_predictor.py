@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -11,7 +12,12 @@ from hypothesis import strategies as st
 from tests.support.forests import SIMD_LEVELS, available_simd_levels
 from tests.support.random_forests import KINDS, random_forest, random_rows
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, _core
+from bevel import (
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    _core,
+)
 from bevel import projections as P
 from bevel.estimators._base import encode_rows
 from bevel.forest.predictor import PackedPredictor
@@ -115,6 +121,72 @@ def test_a_block_of_rows_does_not_pass_the_crowns_of_another():
         X = random_rows(rng, forest, 3 * 4096 + 20)
         X[4096 + 7, 1] = X[2 * 4096 - 1, 2] = np.nan
         assert_agrees(PackedPredictor(forest), X, 1, hard=False)
+
+
+def symmetric_forest(projection, depth, missing=0.05):
+    rng = np.random.default_rng(depth)
+    X = np.round(rng.normal(size=(300, 8)), 1).astype(np.float32)
+    X[rng.random(X.shape) < missing] = np.nan
+    X[:, 0] = rng.integers(0, 5, 300)
+    model = ObliqueBoostingRegressor(
+        growth="symmetric",
+        max_depth=depth,
+        projection=projection,
+        max_iter=20,
+        learning_rate=0.3,
+        categorical_features=[0],
+        random_state=0,
+    )
+    return model.fit(X, np.nan_to_num(X[:, 1] * X[:, 2]) + X[:, 0]).forest_
+
+
+def assert_sums_agree(forest, X, n_outputs, simd):
+    view = PackedPredictor(forest).view
+    packed = _core.PackedForest(view, simd)
+    identity = _core.Scaler.identity(forest.n_features)
+    expected = np.zeros((len(X), n_outputs))
+    leaves = view.apply(X, 1) + forest.tree_offset[:-1]
+    for tree in range(forest.n_trees):
+        expected[:, tree % n_outputs] += forest.leaf_value[leaves[:, tree]]
+    for n_threads in (1, 2):
+        found = np.zeros((len(X), n_outputs))
+        trees = (0, forest.n_trees)
+        assert packed.add_values(X, identity, np.inf, *trees, n_outputs, n_threads, found)
+        assert np.array_equal(found, expected)
+
+
+@pytest.mark.parametrize("simd", SIMD_LEVELS)
+@pytest.mark.parametrize("projection", ["auto", "axis", "sparse", "rotation", "combination"])
+def test_symmetric_trees_lead_where_walks_lead(projection, simd):
+    """Rows below, at and above whole groups; with and without missing values and negative zeros."""
+    if simd not in available_simd_levels():
+        pytest.skip(f"this machine has no {simd}")
+    rng = np.random.default_rng(7)
+    for depth in (1, 4, 7):
+        forest = symmetric_forest(projection, depth)
+        for missing in (0.0, 0.05):
+            X = random_rows(rng, forest, 200, missing)
+            X[rng.random(X.shape) < 0.1] *= -0.0
+            for n in (1, 31, 32, 33, 200):
+                for n_outputs in (1, 4):
+                    assert_sums_agree(forest, X[:n], n_outputs, simd)
+
+
+@pytest.mark.parametrize(
+    ("array", "value"),
+    [("threshold", 0.1), ("flags", 1), ("entry_index", 7), ("entry_weight", 0.5)],
+)
+def test_a_tree_with_one_split_unlike_others_of_its_level_is_walked(array, value):
+    forest = symmetric_forest("sparse", 3, missing=0.0)
+    node = 8  # the root of the right half
+    assert forest.right[0] == node
+    at = forest.entry_offset[node] if array.startswith("entry") else node
+    changed = getattr(forest, array).copy()
+    assert changed[at] != value
+    changed[at] = value
+    forest = replace(forest, **{array: changed})
+    rng = np.random.default_rng(8)
+    assert_sums_agree(forest, random_rows(rng, forest, 100), 1, "auto")
 
 
 def test_instruction_sets_that_are_not_there_are_refused():

@@ -61,6 +61,43 @@ def test_boosting_on_single_features_agrees_with_plain_boosting(
     np.testing.assert_allclose(model.forest_.gain[first_tree], plain.first_gains, rtol=1e-4)
 
 
+@pytest.mark.parametrize("decimals", [0, 1])
+@pytest.mark.parametrize("seed", range(6))
+@pytest.mark.parametrize("log_loss", [False, True])
+def test_symmetric_trees_agree_with_plain_ones(seed: int, log_loss: bool, decimals: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, weighted, nominal = 150, seed % 2 == 1, seed % 3 == 2
+    X = _table(rng, n, decimals, nominal)
+    signal = np.where(np.isnan(X[:, 1]), 1.5, X[:, 1]) + X[:, 0] * (X[:, 3] > 0) + X[:, 4] % 3
+    y = signal + rng.normal(size=n)
+    if log_loss:
+        y = (y > np.median(y)).astype(float)
+    w = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    nominal_columns = frozenset({4}) if nominal else frozenset()
+    l2, depth = (0.0, 1.5)[seed % 2], 2 + seed % 3
+    plain = PlainBoosting(
+        8, 0, 1 + 4 * (seed % 3), l2, 0.3, nominal_columns, max_depth=depth, symmetric=True
+    )
+    expected = plain.fit(X, y, w, log_loss)
+    estimator = ObliqueBoostingClassifier if log_loss else ObliqueBoostingRegressor
+    model = estimator(
+        growth="symmetric",
+        projection="axis",
+        max_iter=8,
+        max_depth=depth,
+        min_samples_leaf=plain.min_samples_leaf,
+        l2_regularization=l2,
+        learning_rate=0.3,
+        categorical_features=sorted(nominal_columns) or None,
+        random_state=seed,
+    ).fit(X, y, sample_weight=w if weighted else None)
+    found = model.decision_function(X) if log_loss else model.predict(X)
+    np.testing.assert_allclose(found, expected, rtol=1e-6, atol=1e-6)
+    first_tree = model.forest_.tree_offset[:-1]
+    gains = [model.forest_.gain[root] for root in first_tree]
+    np.testing.assert_allclose(gains, plain.first_gains, rtol=1e-4)
+
+
 PLAIN: dict[str, Any] = {"l2_regularization": 0.0, "min_samples_leaf": 20, "learning_rate": 0.05}
 
 

@@ -66,7 +66,10 @@ def test_forest_without_bags_is_refused_out_of_bag_and_measured_on_given_rows(im
     X, y = classes()
     forest = small_classifier(bootstrap=False).fit(X, y)
     with pytest.raises(NoOutOfBagError, match="bootstrap=True"):
-        importance(forest, X, y)
+        importance(forest, X, y, out_of_bag=True)
+    found = importance(forest, X, y)
+    assert found.error == 0.0
+    assert "on training rows, in-bag" in found.measures
     assert importance(forest, X, y, out_of_bag=False).error == 0.0
 
 
@@ -75,7 +78,7 @@ def test_other_rows_than_those_of_the_fit_are_refused_out_of_bag(importance) -> 
     X, y = classes()
     forest = small_classifier().fit(X, y)
     with pytest.raises(ValueError, match="order of the fit"):
-        importance(forest, X[::-1], y[::-1])
+        importance(forest, X[::-1], y[::-1], out_of_bag=True)
 
 
 def test_nominal_columns_have_no_negation() -> None:

@@ -15,9 +15,10 @@ from bevel import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.analysis import rule_set, surrogate_tree
 from bevel.analysis.accuracy.evaluation_rows import EvaluationRows, read_evaluation_rows
 from bevel.analysis.analysed_forest import read_forest
-from bevel.analysis.rules.conditions import LabelTest, Number, NumberTest, sql_value
+from bevel.analysis.rules.conditions import LabelTest, Number, NumberTest
 from bevel.analysis.rules.rule_set import RuleOptions, choose_rules
 from bevel.text.split_text import Condition
+from bevel.text.sql import sql_value
 
 FOREST = {"n_estimators": 20, "random_state": 0, "n_jobs": 1}
 
@@ -478,7 +479,8 @@ def test_rules_of_some_of_the_training_rows_read_them_as_in_the_fit(with_means):
     some = EvaluationRows(
         rows.X[few], rows.target[few], rows.out[few], rows.row_kind, rows.places[few]
     )
-    found = choose_rules(analysed, frame.iloc[few], some, RuleOptions(source="forest", max_terms=4))
+    options = RuleOptions(source="forest", max_terms=4)
+    found = choose_rules(analysed, frame.iloc[few], some, options)
     assert "mean target in place" in str(found)
     assert all(rule.agreement > 0.98 for rule in found.rules)
 

@@ -45,7 +45,7 @@ def test_demo_prints_a_table_that_fits_in_100_columns(quick_demo):
 
 def test_demo_names_the_command_that_makes_its_example_again(quick_demo):
     _, out = quick_demo
-    command = "bevel fit breast_cancer.csv --target diagnosis --trees 8 --seed 3"
+    command = "bevel fit breast_cancer.csv --target diagnosis --model forest --trees 8 --seed 3"
     for name in ("report.html", "breast_cancer.html"):
         assert command in (out / name).read_text(encoding="utf-8")
 

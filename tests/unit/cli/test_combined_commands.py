@@ -1,4 +1,4 @@
-"""`bevel fit --model combined` and what the other commands do with its models."""
+"""The model that `bevel fit` fits by default, and what the other commands do with it."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def run(*words: object) -> tuple[int, str]:
     return found.exit_code, found.output
 
 
-QUICK = ("--model", "combined", "--quality", 1)
+QUICK = ("--quality", 1)
 
 
 def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -> None:
@@ -65,7 +65,24 @@ def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -
     explained = table.with_name("explain.html")
     code, text = run("explain", model, table, "--target", "y", "--out", explained)
     assert code == 0, text
-    assert "is explained" in " ".join(text.split())
+    assert "Short rules, and scores of new rows, are of both" in " ".join(text.split())
+
+
+def test_explain_scores_new_rows_by_the_weighted_mean(table: Path) -> None:
+    frame = pd.read_csv(table).drop(columns="y")
+    new = table.with_name("new.csv")
+    frame[:100].to_csv(table, index=False)
+    frame[100:].to_csv(new, index=False)
+    model = table.with_name("m.bevel")
+    code, text = run("fit", table, "--target", "kind", *QUICK, "--out", model)
+    assert code == 0, text
+    found = workflow.explain(model, new, target="kind")
+    loaded = bevel.load(model)
+    shares = loaded.predict_proba(frame[100:][["a", "b", "c"]])
+    right = shares[np.arange(60), (frame.kind[100:] == "low").astype(int)]
+    assert found.scores["log loss"].value == pytest.approx(-np.log(right).mean())
+    assert found.groups is not None
+    assert "a forest and boosting together" in found.groups.origin
 
 
 def test_facts_of_a_combined_classifier_in_json(table: Path) -> None:
@@ -84,7 +101,10 @@ def test_facts_of_a_combined_classifier_in_json(table: Path) -> None:
         ((*QUICK, "--trees", 5), "--trees belongs to --model forest or boosting"),
         ((*QUICK, "--projection", "axis"), "--projection belongs to --model forest"),
         ((*QUICK, "--oob", "x.csv"), "--oob belongs to"),
-        (("--quality", 2), "--quality belongs to --model combined; got --model forest"),
+        ((*QUICK, "--keep-targets"), "got --model combined, the default, which chooses it"),
+        (("--quality", 2, "--model", "forest"), "--quality belongs to --model combined"),
+        (("--target", "a,b", "--model", "combined"), "--model combined is for one target"),
+        (("--target", "a,b", "--quality", 2), "--quality belongs to --model combined"),
         (("--quality", 2, "--model", "boosting"), "got --model boosting"),
     ],
 )

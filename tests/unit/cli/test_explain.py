@@ -213,7 +213,9 @@ def test_regression_without_names_and_with_a_gap_in_the_target(tmp_path):
 
 def test_targets_of_classes_cannot_be_kept(case):
     folder, _ = case
-    result = run("fit", folder / "train.csv", "--target", "label", "--keep-targets")
+    result = run(
+        "fit", folder / "train.csv", "--target", "label", "--model", "forest", "--keep-targets"
+    )
     assert result.exit_code == 1
     assert "--keep-targets needs a target of numbers; got 2 classes" in result.stderr
 

@@ -121,7 +121,17 @@ def test_regression_from_files_prints_coverage_in_terminal_json_and_page(tmp_pat
     cells = [["" if v != v else v for v in column] for column in X.values]
     data = write_rows(tmp_path / "d.csv", [*X.names, "y"], [*cells, y])
     model, report = tmp_path / "m.bevel", tmp_path / "fit.html"
-    options = ("--target", "y", "--trees", 20, "--keep-targets", "--out", model)
+    options = (
+        "--target",
+        "y",
+        "--model",
+        "forest",
+        "--trees",
+        20,
+        "--keep-targets",
+        "--out",
+        model,
+    )
     fitted = run("fit", data, *options, "--report", report)
     assert fitted.exit_code == 0, fitted.output
     assert FAN in report.read_text("utf-8")

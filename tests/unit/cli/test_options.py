@@ -22,7 +22,7 @@ from bevel.data.tables import Columns
 from bevel.projections import SparseSigns
 from bevel.tables.table_file import open_table
 
-FAST = ("--trees", "10", "--jobs", "1")
+FAST = ("--model", "forest", "--trees", "10", "--jobs", "1")
 RNG = np.random.default_rng(0)
 ROWS = [
     f"s{row},{row % 4},{x:.3f},{z:.3f},{w:.2f},{'yes' if x > 0 else 'no'},{3 * x + z:.3f}"

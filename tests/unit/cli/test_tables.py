@@ -22,7 +22,7 @@ from bevel.workflow.fitting import Settings, fit
 from bevel.workflow.rows import read_labelled_rows
 from bevel.workflow.scores import zero_probability_note
 
-FAST = ("--trees", "20", "--jobs", "1")
+FAST = ("--model", "forest", "--trees", "20", "--jobs", "1")
 FEW = ("--budget", "60", "--first-trees", "10", "--jobs", "1")  # of `tune`
 
 
@@ -150,7 +150,18 @@ def test_fit_prints_how_many_rows_make_the_log_loss_large(tmp_path):
     lines = [f"{x:.3f},{'ab'[rng.integers(2)]}" for x in rng.normal(size=60)]
     path = tmp_path / "noise.csv"
     path.write_text("\n".join(["x,label", *lines]))
-    result = run("fit", path, "--target", "label", "--trees", "5", "--projection", "axis")
+    result = run(
+        "fit",
+        path,
+        "--target",
+        "label",
+        "--model",
+        "forest",
+        "--trees",
+        "5",
+        "--projection",
+        "axis",
+    )
     assert result.exit_code == 0, result.output
     assert "rows whose true class got no vote cost 36 of log loss each" in " ".join(
         result.output.split()

@@ -34,7 +34,16 @@ def test_result_can_be_passed_to_fit(table, tmp_path):
     assert result.exit_code == 0, result.output
     assert "optimistic" in result.output
     command = result.output.splitlines()[-1].split()[1:]
-    assert command == ["fit", str(table), "--target", "kind", "--params", str(tuned)]
+    assert command == [
+        "fit",
+        str(table),
+        "--target",
+        "kind",
+        "--model",
+        "forest",
+        "--params",
+        str(tuned),
+    ]
     result = run(*command, "--trees", 12, "-o", fitted, "--jobs", 1)
     assert result.exit_code == 0, result.output
     assert "projection '" not in result.output  # a name without quotes, as without --params
@@ -98,7 +107,9 @@ def test_bad_parameter_file_is_refused_with_the_reason(table, tmp_path, change, 
     content = json.loads(path.read_text())
     content = {**content, **change} if isinstance(change, dict) else change
     path.write_text(content if isinstance(content, str) else json.dumps(content))
-    result = run("fit", table, "--target", "kind", "--params", path, "--trees", 5)
+    result = run(
+        "fit", table, "--target", "kind", "--model", "forest", "--params", path, "--trees", 5
+    )
     assert result.exit_code == 1
     assert text in " ".join(result.stderr.split())
     assert "should not happen" not in result.stderr
@@ -107,6 +118,17 @@ def test_bad_parameter_file_is_refused_with_the_reason(table, tmp_path, change, 
 def test_projection_beside_a_parameter_file_is_refused(table, tmp_path):
     path = tmp_path / "p.json"
     write_parameter_file(path, {}, bevel.ObliqueForestClassifier(), "kind")
-    result = run("fit", table, "--target", "kind", "--params", path, "--projection", "lda")
+    result = run(
+        "fit",
+        table,
+        "--target",
+        "kind",
+        "--model",
+        "forest",
+        "--params",
+        path,
+        "--projection",
+        "lda",
+    )
     assert result.exit_code == 1
     assert "--params" in result.stderr

@@ -43,10 +43,13 @@ def test_levels_of_several_types_have_an_order_of_their_own():
     assert one.labels.tolist() == other.labels.tolist()
 
 
-def test_too_many_levels_name_the_column_and_the_number():
-    with pytest.raises(ValueError, match=r"column 'id' must have at most 65535 levels; got 65536"):
-        learn_levels(np.arange(MAX_LEVELS + 1), "'id'")
+def test_a_column_of_more_labels_than_can_be_levels_is_left_out():
+    found = learn_levels(np.arange(MAX_LEVELS + 1), "'id'")
+    assert found.is_left_out
+    assert (found.n_too_many, found.n_codes) == (MAX_LEVELS + 1, 1)
+    assert found.encode(labels("a", 3, None), "'id'").tolist() == [0, 0, 0]
     assert learn_levels(np.arange(MAX_LEVELS), "'id'").n_codes == MAX_LEVELS
+    assert learn_levels(np.arange(MAX_LEVELS + 1), "'id'", 70_000).n_codes == MAX_LEVELS + 1
 
 
 @pytest.mark.parametrize(("train", "new"), [(["a"], [1.0]), ([1, 2], ["a", None])])

@@ -147,10 +147,11 @@ def test_means_of_levels_see_no_target_of_their_own_group():
     """Naive: the mean of a level among rows of other folds does not move with the own group."""
     rng = np.random.default_rng(1)
     group = np.repeat(np.arange(50), 6)
-    codes, values = rng.integers(0, 4, 300), rng.normal(size=300)
+    codes = rng.integers(0, 4, 300)
+    values = codes + rng.normal(size=300)
     fold = _order(group, n_rows=300).folds(None)
     changed = values.copy()
-    changed[group == 7] += 100.0
+    changed[group == 7] += 1.0
     before, after = (
         learn_means(codes, 4, LevelTarget(y, "mean target", 0, fold), None).of_training_rows(
             codes, np.arange(len(codes))

@@ -102,6 +102,25 @@ def test_names_of_the_rows_are_warned_of(estimator):
     model.fit(frame[:20], CLASSES[:20])
 
 
+def test_labels_that_say_nothing_are_told_once():
+    n = 400
+    rng = np.random.default_rng(0)
+    x = rng.normal(size=n)
+    y = x + np.tile([1.0, -1.0], n // 2)  # the rows of a pair differ as much as any
+    names = {"key": [f"k{i}" for i in rng.permutation(n)], "pair": [f"p{i // 2}" for i in range(n)]}
+    frame = pd.DataFrame({"x": x, **names})
+    for model in (ObliqueForestRegressor(2), ObliqueBoostingRegressor(max_iter=2)):
+        with pytest.warns(RowNumberWarning) as caught:
+            model.fit(frame, y)
+        key, pair = (str(each.message) for each in caught)
+        assert "'key' has a different label in every row" in key
+        assert "'pair' has many labels, between which the target differs by no more than" in pair
+        assert "It is left out" in key
+        assert "It is left out" in pair
+        assert list(model.columns_.left_out) == ["key", "pair"]
+        assert model.feature_importances_.tolist() == [1.0, 0.0, 0.0]
+
+
 def test_index_of_a_data_frame_that_is_a_column_is_warned_of():
     """As pyarrow and polars read it from a Parquet file of pandas."""
     frame = pd.DataFrame({"a": NOISE, "b": RNG.normal(size=N)})

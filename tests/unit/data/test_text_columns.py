@@ -187,15 +187,17 @@ def test_a_damaged_file_cannot_give_text_labels(tmp_path):
     path.write_bytes(changed)
     with pytest.raises(bevel.ModelFileError):
         bevel.load(path)
-    assert Levels.of_text().encode(np.array(["a", None], dtype=object), "note").tolist() == [0, 0]
+    assert Levels.left_out(is_text=True).encode(
+        np.array(["a", None], dtype=object), "note"
+    ).tolist() == [0, 0]
 
 
 @pytest.mark.filterwarnings("ignore::bevel.errors.TextColumnWarning")
 def test_a_fit_of_a_file_says_that_text_is_left_out(tmp_path):
     path = tmp_path / "table.csv"
     X.assign(better=Y).to_csv(path, index=False)
-    found = bevel.workflow.fit(path, "better", n_estimators=5)
+    found = bevel.workflow.fit(path, "better", model="forest", n_estimators=5)
     assert list(found.model.feature_names_in_) == ["dose", "site"]
     assert "Left out, because they hold free text: 'note'." in " ".join(found.rows.notes)
-    kept = bevel.workflow.fit(path, "better", n_estimators=5, keep_id=True)
+    kept = bevel.workflow.fit(path, "better", model="forest", n_estimators=5, keep_id=True)
     assert kept.model.text_columns_ == ("note",)

@@ -145,8 +145,8 @@ OF_BOOSTING_LIBRARIES = [
     ("one_hot_max_size", 2, "subsets", "subsets"),
     ("monotone_constraints", [1, 0], "monotonic_cst=[1, 0]", "monotonic_cst=[1, 0]"),
     ("interaction_constraints", [[0]], "interaction_cst=[[0]]", "interaction_cst=[[0]]"),
-    ("boosting_type", "gbdt", "boosting is Oblique", "one kind of boosting"),
-    ("booster", "gbtree", "boosting is Oblique", "one kind of boosting"),
+    ("boosting_type", "gbdt", "boosting is Oblique", "is what is done"),
+    ("booster", "gbtree", "boosting is Oblique", "is what is done"),
     ("grow_policy", "lossguide", "growth=", "gains most is split next"),
     ("tree_method", "hist", "split_search=", "histograms"),
     ("device", "cuda", "n_jobs", "n_jobs"),
@@ -160,7 +160,7 @@ OF_BOOSTING_LIBRARIES = [
     ("missing", -999, "NaN or None", "NaN or None"),
     ("base_score", 0.5, "Leave it out", "baseline_prediction_"),
     ("importance_type", "gain", "analysis.importance", "analysis.importance"),
-    ("callbacks", [], "callback=[]", "callback=[]"),
+    ("callbacks", [], "one callback", "one callback"),
     ("extra_trees", True, 'threshold="random"', "Leave it out"),
 ]
 
@@ -225,7 +225,7 @@ def test_several_unknown_parameters_are_answered_at_once():
 @pytest.mark.parametrize(
     ("name", "value", "answer"),
     [
-        ("verbose", False, "It is a parameter of the estimator: verbose=False, not of fit."),
+        ("verbose", False, "It is a parameter of the estimator: verbose=0, not of fit."),
         ("early_stopping_rounds", 50, "n_iter_no_change=50 here, a parameter of the estimator."),
         ("eval_metric", "auc", "scoring='roc_auc' here, a parameter of the estimator."),
         ("cat_features", [0], "categorical_features=[0] here, a parameter of the estimator."),
@@ -261,13 +261,13 @@ def test_a_subclass_that_passes_parameters_on_may_take_any():
 
 
 def test_names_of_ours_are_parameters_of_an_estimator():
-    kinds = (ObliqueForestClassifier, ObliqueForestRegressor, ObliqueBoostingClassifier)
+    kinds = (ObliqueForestClassifier, ObliqueForestRegressor, ObliqueBoostingRegressor)
     known = {name for kind in kinds for name in inspect.signature(kind).parameters}
     assert {name for names in other_names._SAME for name in names} <= known
     conditions = {
         parameter
-        for table in (other_names._INSTEAD, other_names._IN_FIT)
+        for table in (other_names._INSTEAD, other_names._IN_FIT, other_names._ATTRIBUTES)
         for texts in table.values()
         for parameter in texts
     }
-    assert conditions <= {"", "quantile", *known}
+    assert conditions <= {"", "class_weight", *known}

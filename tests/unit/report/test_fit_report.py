@@ -31,7 +31,9 @@ def fitted_and_page(path, loader, **options):
     frame = frame[[*frame.columns[:COLUMNS], "target"]].copy()
     frame.iloc[::17, 1] = np.nan
     frame.to_csv(path, index=False)
-    fitted = workflow.fit(path, "target", n_estimators=60, n_jobs=1, curve=True, **options)
+    fitted = workflow.fit(
+        path, "target", model="forest", n_estimators=60, n_jobs=1, curve=True, **options
+    )
     steps = []
     page = fit_report(path.name, fitted, "bevel fit", on_step=lambda done, _: steps.append(done))
     assert steps == sorted(steps)

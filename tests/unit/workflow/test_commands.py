@@ -19,7 +19,7 @@ def path(tmp_path):
 
 
 def test_fit_predict_and_explain_agree(path, tmp_path):
-    result = workflow.fit(path, "side", drop=["total"], n_estimators=30, n_jobs=1)
+    result = workflow.fit(path, "side", drop=["total"], model="forest", n_estimators=30, n_jobs=1)
     assert result.scored_by == "out-of-bag"
     assert result.scores["error"].value < 0.3
     saved = tmp_path / "model.bevel"
@@ -34,7 +34,9 @@ def test_fit_predict_and_explain_agree(path, tmp_path):
 
 
 def test_fit_without_bags_is_cross_validated(path):
-    result = workflow.fit(path, "side", drop=["total"], projection="cca", n_estimators=5, n_jobs=1)
+    result = workflow.fit(
+        path, "side", drop=["total"], model="forest", projection="cca", n_estimators=5, n_jobs=1
+    )
     assert result.scored_by == "cross-validated"
     assert set(result.scores) >= {"error", "AUC"}
 
@@ -63,7 +65,14 @@ def test_notes_and_progress_are_reported_to_callbacks(path):
     with path.open("a") as file:
         file.write("0.1,0.2,,0.3\n")
     result = workflow.fit(
-        path, "side", drop=["total"], n_estimators=8, n_jobs=1, curve=True, **reporting
+        path,
+        "side",
+        drop=["total"],
+        model="forest",
+        n_estimators=8,
+        n_jobs=1,
+        curve=True,
+        **reporting,
     )
     assert notes == list(result.rows.notes) == ["1 rows without a target are left out."]
     assert steps[-1] == ("growing trees", 8, 8)
@@ -75,13 +84,22 @@ def test_notes_and_progress_are_reported_to_callbacks(path):
     assert steps[-1] == ("", 6, 6)
     steps.clear()
     workflow.fit(
-        path, "side", drop=["total"], projection="cca", n_estimators=3, n_jobs=1, **reporting
+        path,
+        "side",
+        drop=["total"],
+        model="forest",
+        projection="cca",
+        n_estimators=3,
+        n_jobs=1,
+        **reporting,
     )
     assert steps[-1] == ("cross-validating", 5, 5)
 
 
 def test_threads_of_a_call_leave_the_estimator_of_the_caller_alone(path):
-    model = workflow.fit(path, "side", drop=["total"], n_estimators=5, n_jobs=1).model
+    model = workflow.fit(
+        path, "side", drop=["total"], model="forest", n_estimators=5, n_jobs=1
+    ).model
     assert len(workflow.predict(model, path, n_jobs=2).values) == 80
     assert model.n_jobs == 1
 
@@ -90,8 +108,10 @@ def test_messages_speak_of_parameters(path):
     with pytest.raises(ValueError, match=r"`drop` must name columns .* which `target` names too"):
         workflow.fit(path, "side", drop=["side"])
     with pytest.raises(ValueError, match=r'`keep_targets` needs .* `task="regression"`'):
-        workflow.fit(path, "side", keep_targets=True)
-    model = workflow.fit(path, "total", drop=["side"], n_estimators=5, n_jobs=1).model
+        workflow.fit(path, "side", model="forest", keep_targets=True)
+    model = workflow.fit(
+        path, "total", drop=["side"], model="forest", n_estimators=5, n_jobs=1
+    ).model
     with pytest.raises(ValueError, match="`proba` must be used with a classifier"):
         workflow.predict(model, path, proba=True)
 

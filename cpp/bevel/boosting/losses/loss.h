@@ -20,8 +20,9 @@ constexpr double kMaxStep = 1e60;
 
 // Targets of the rows; arrays are by row of the data.
 struct BoostingTarget {
-  const double* values = nullptr;   // targets; classes 0, 1, ... as numbers
-  const double* weights = nullptr;  // null: all 1
+  const double* values = nullptr;    // targets; classes 0, 1, ... as numbers
+  const double* weights = nullptr;   // null: all 1
+  const uint32_t* groups = nullptr;  // rankings: the query of each row, below the number of rows
 
   double weight(size_t row) const { return weights ? weights[row] : 1.0; }
 };
@@ -79,7 +80,7 @@ class Loss {
   virtual void gradients(const RawPredictions& raw, std::span<const uint32_t> rows, size_t output,
                          std::vector<Gradient>& out) const = 0;
   // Mean over rows, summed in blocks that do not depend on the threads.
-  double mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const;
+  virtual double mean(const RawPredictions& raw, std::span<const uint32_t> rows, Team& team) const;
 
   // Whether leaves take a value of leaf_value() instead of a Newton step.
   virtual bool renews_leaves() const { return false; }

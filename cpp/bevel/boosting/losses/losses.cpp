@@ -14,7 +14,8 @@ using LossMaker = std::unique_ptr<Loss>(const BoostingOptions& options,
                                         const BoostingTarget& target);
 // Each is defined in a source of this folder.
 LossMaker make_squared_error_loss, make_log_loss, make_multinomial_loss, make_absolute_error_loss,
-    make_huber_loss, make_quantile_loss, make_poisson_loss, make_gamma_loss, make_user_loss;
+    make_huber_loss, make_quantile_loss, make_poisson_loss, make_gamma_loss, make_lambdarank_loss,
+    make_pairwise_loss, make_user_loss;
 
 namespace {
 
@@ -32,6 +33,8 @@ constexpr NamedLoss kLosses[] = {
     {"quantile", make_quantile_loss},
     {"poisson", make_poisson_loss},
     {"gamma", make_gamma_loss},
+    {"lambdarank", make_lambdarank_loss},
+    {"pairwise", make_pairwise_loss},
     {"user", make_user_loss},
 };
 

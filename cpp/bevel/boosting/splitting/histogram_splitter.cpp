@@ -8,6 +8,7 @@
 #include <tuple>
 #include <utility>
 
+#include "bevel/boosting/splitting/histograms.h"
 #include "bevel/boosting/splitting/row_visits.h"
 #include "bevel/random/stream.h"
 #include "bevel/support/cancellation.h"
@@ -19,39 +20,12 @@ namespace {
 // Number of additions that are worth another thread.
 constexpr size_t kParallelWork = 1 << 17;
 
-// A small node keeps no histograms: adding up its rows again costs less than subtracting stored
-// entries, each of which costs as much as some additions.
-constexpr double kAdditionsPerEntry = 4.0;
 // On sparse columns only the entries that have rows are searched, so that an addition with its
 // share of that search costs more than subtracting and searching an entry.
 constexpr double kSparseAdditionsPerEntry = 0.4;
 
-// Operations for a row of a group of sparse columns, about.
-constexpr size_t kWorkOfSparseRow = 16;
-
 // Number of rows that are worth a histogram of their own.
 constexpr size_t kMinRowsOfBlock = 1 << 14;
-
-// A loop of known width is unrolled: twice as fast.
-template <size_t kWidth>
-void add_rows(const uint8_t* codes, const size_t* offsets, const uint32_t* rows,
-              const PackedSum* stats, size_t n, bool prefetch, PackedSum* histogram) {
-  const auto address = [=](size_t i) { return codes + size_t{rows[i]} * kGroupColumns; };
-  visit_rows(n, prefetch, address, [=](size_t i) {
-    const uint8_t* own = address(i);
-    const PackedSum stat = stats[i];
-    for (size_t k = 0; k < kWidth; ++k) histogram[offsets[k] + own[k]] += stat;
-  });
-}
-
-using AddRows = decltype(&add_rows<1>);
-
-// By the number of columns, less one.
-template <size_t... kWidths>
-constexpr std::array<AddRows, sizeof...(kWidths)> all_widths(std::index_sequence<kWidths...>) {
-  return {&add_rows<kWidths + 1>...};
-}
-constexpr auto kAddRows = all_widths(std::make_index_sequence<kGroupColumns>());
 
 NodeCut best_of(std::vector<NodeCut>& cuts) {
   NodeCut best;
@@ -97,7 +71,8 @@ GrownBoostingTree HistogramSplitter::grow(BoostingRows& rows, const CutRules& ru
       tree.leaves.push_back(
           {node,
            {rows.rows.data() + from.start, from.end - from.start},
-           {rows.others.data() + from.other_start, from.other_end - from.other_start}});
+           {rows.others.data() + from.other_start, from.other_end - from.other_start},
+           {rows.rows.data() + from.start, from.end - from.start}});
       out.close();
     } else {
       split = {};
@@ -164,39 +139,8 @@ void HistogramSplitter::give_back(std::unique_ptr<Histogram> histogram) {
 // Clears and fills the part of a histogram that belongs to a group.
 void HistogramSplitter::build(size_t start, size_t end, const ColumnGroup& group,
                               PackedSum* part) const {
-  if (group.sparse) return build_sparse(start, end, group, part);
-  std::fill_n(part, columns_.histogram_size(group), 0);
-  std::array<size_t, kGroupColumns> offsets{};
-  for (size_t k = 0; k < group.width; ++k) offsets[k] = columns_.offset(group, group.first + k);
-  constexpr size_t kRowsBetweenPolls = 1 << 14;
-  for (size_t i = start; i < end; i += kRowsBetweenPolls) {
-    const size_t some = std::min(kRowsBetweenPolls, end - i);
-    poll_cancellation(some * group.width);
-    kAddRows[group.width - 1](group.codes, offsets.data(), rows_->rows.data() + i,
-                              rows_->stats.data() + i, some, is_beyond_cache(), part);
-  }
-}
-
-// The sum of the default code of a column is that of all rows less those with other codes.
-void HistogramSplitter::build_sparse(size_t start, size_t end, const ColumnGroup& group,
-                                     PackedSum* part) const {
-  std::fill_n(part, columns_.histogram_size(group), 0);
-  std::vector<uint32_t> offsets(group.width);
-  for (size_t k = 0; k < group.width; ++k)
-    offsets[k] = static_cast<uint32_t>(columns_.offset(group, group.first + k));
-  PackedSum total = 0;
-  for (size_t i = start; i < end; ++i) {
-    const PackedSum stat = rows_->stats[i];
-    const auto entries = group.sparse->entries(rows_->rows[i]);
-    poll_cancellation_at(i, kWorkOfSparseRow);
-    total += stat;
-    for (const auto entry : entries) part[offsets[entry.column()] + entry.code()] += stat;
-  }
-  for (size_t k = 0; k < group.width; ++k) {
-    const size_t n = columns_.n_codes(group.first + k), common = group.sparse->default_code(k);
-    PackedSum* own = part + offsets[k];
-    if (common < n) own[common] = total - std::accumulate(own, own + n, PackedSum{0});
-  }
+  add_up(columns_, group, std::span(rows_->rows).subspan(start, end - start),
+         rows_->stats.data() + start, is_beyond_cache(), part);
 }
 
 // Number of blocks of rows that balance the threads, where groups of columns do not.

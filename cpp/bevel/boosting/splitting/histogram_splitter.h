@@ -30,6 +30,7 @@ struct BoostingRows {
 struct LeafRange {
   int32_t node;
   std::span<const uint32_t> rows, others;
+  std::span<const uint32_t> value_rows;  // those that its value is taken from
 };
 
 struct GrownBoostingTree {
@@ -78,7 +79,6 @@ class HistogramSplitter {
   bool is_small(const Node& node) const;
   // part: the entries of a group.
   void build(size_t start, size_t end, const ColumnGroup& group, PackedSum* part) const;
-  void build_sparse(size_t start, size_t end, const ColumnGroup& group, PackedSum* part) const;
   size_t n_row_blocks(const Node& node) const;
   void build_blocks(const Node& node);
   void fill(const Node& node, const ColumnGroup& group, PackedSum* part) const;

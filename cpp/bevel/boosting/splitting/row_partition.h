@@ -28,6 +28,8 @@ class RowPartition {
   // Stable:  [l r l l r]  ->  [l l l | r r], with the statistics of the rows, if there are
   // any. Returns how many go left.
   size_t run(const RowTest& test, std::span<uint32_t> rows, std::span<PackedSum> stats);
+  // Moves further statistics of the rows of the last run, of which n_left went left.
+  void move_too(std::span<PackedSum> stats, size_t n_left) { move(stats, n_left); }
 
  private:
   // Moves values to their sides through the buffer.

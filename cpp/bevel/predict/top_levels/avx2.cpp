@@ -7,6 +7,6 @@ namespace {
 #include "bevel/predict/top_levels/impl.inc"
 }  // namespace
 
-PassTopLevels find() { return pass_top_levels; }
+TopLevelKernels find() { return {pass_top_levels, add_symmetric_trees}; }
 
 }  // namespace bevel::top_levels_avx2

@@ -5,18 +5,18 @@
 namespace bevel {
 
 namespace top_levels_baseline {
-PassTopLevels find();
+TopLevelKernels find();
 }
 #ifdef BEVEL_X86_64
 namespace top_levels_avx2 {
-PassTopLevels find();
+TopLevelKernels find();
 }
 namespace top_levels_avx512 {
-PassTopLevels find();
+TopLevelKernels find();
 }
 #endif
 
-PassTopLevels find_pass_top_levels(const std::string& simd) {
+TopLevelKernels find_top_level_kernels(const std::string& simd) {
   switch (find_instruction_set(simd)) {
 #ifdef BEVEL_X86_64
     case InstructionSet::avx512:

@@ -1,5 +1,5 @@
-// The hot loop over the top levels of trees (top_levels.h), compiled once per instruction set and
-// chosen at run time. All versions give the same results: lanes are rows.
+// The hot loops over the top levels of trees and over symmetric trees (top_levels.h), compiled once
+// per instruction set and chosen at run time. All versions give the same results: lanes are rows.
 #pragma once
 
 #include <cstddef>
@@ -35,7 +35,7 @@ struct GroupedRows {
 };
 
 // "auto" or the name of an instruction set, as for the split search; throws when this machine does
-// not have it. The function writes the end that each row reaches, for whole groups.
-PassTopLevels find_pass_top_levels(const std::string& simd);
+// not have it.
+TopLevelKernels find_top_level_kernels(const std::string& simd);
 
 }  // namespace bevel

@@ -69,6 +69,7 @@ bool TopLevelRows::saves_time(const PackedForest& forest) {
 
 void TopLevelRows::read(const PackedForest& forest, const RowBlock& block) {
   const bool is_used = block.is_plain && block.n >= kTopLevelRows && saves_time(forest);
+  n_rows_ = block.n;
   n_groups_ = is_used ? (block.n + kTopLevelRows - 1) / kTopLevelRows : 0;
   const auto n_features = static_cast<size_t>(forest.layout.n_features);
   values_.resize(n_groups_ * n_features * kTopLevelRows);
@@ -87,9 +88,14 @@ const Child* TopLevelRows::pass(const PackedForest& forest, size_t tree) {
         TopLevelsMaker{forest.layout, nodes.data(), top_levels}.fill(0, forest.roots[tree]);
       },
       forest.nodes);
-  const auto n_features = static_cast<size_t>(forest.layout.n_features);
-  forest.pass_top_levels(top_levels, {values_.data(), n_groups_, n_features}, at_.data());
+  forest.kernels.pass(top_levels, grouped(forest), at_.data());
   return at_.data();
+}
+
+void TopLevelRows::add_symmetric(const PackedForest& forest, TreeRange trees, size_t n_outputs,
+                                 double* sums) const {
+  forest.kernels.add_symmetric(forest.symmetric, trees, forest.leaf_value.data(), grouped(forest),
+                               n_rows_, n_outputs, sums);
 }
 
 }  // namespace bevel

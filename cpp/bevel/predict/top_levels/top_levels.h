@@ -24,8 +24,16 @@ class TopLevelRows {
 
   // For each row, the node from which its walk continues.
   const Child* pass(const PackedForest& forest, size_t tree);
+  // Adds the values of symmetric trees to the sums of all rows, tree t to output t % n_outputs.
+  void add_symmetric(const PackedForest& forest, TreeRange trees, size_t n_outputs,
+                     double* sums) const;
 
  private:
+  GroupedRows grouped(const PackedForest& forest) const {
+    return {values_.data(), n_groups_, static_cast<size_t>(forest.layout.n_features)};
+  }
+
+  size_t n_rows_ = 0;
   size_t n_groups_ = 0;
   std::vector<float> values_;
   std::vector<Child> at_;

@@ -2,7 +2,8 @@
 
 A claim compares two sides, each a system in some of the settings. Sides are paired wherever all
 else is equal (data set, repeat, fold and the other settings); the claim holds if the whole 95 %
-interval of the mean difference lies where the paper says. Everything here works on the flat rows of
+interval of the mean difference lies where the paper says, fails if the whole interval lies
+elsewhere, and is undecided otherwise. Everything here works on the flat rows of
 ``ResultStore.frame()``.
 """
 
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from bevel_lab.cells import OK, canonical
 from bevel_lab.statistics.differences import paired_interval
 
-__all__ = ["Claim", "Side", "Verdict", "check_claim"]
+__all__ = ["TOLERANCE", "Claim", "Side", "Verdict", "check_claim", "not_above"]
 
 Row: TypeAlias = Mapping[str, Any]
 Unit: TypeAlias = tuple[Any, ...]  # data set, repeat, fold, other settings
 BELOW, ABOVE, ABOUT, NOT_ABOVE = "below", "above", "about", "not above"
+TOLERANCE = 0.02  # what may be higher by more is not called as good, however wide the noise
 
 
 @dataclass(frozen=True)
@@ -54,8 +56,8 @@ class Claim:
     left, right : Side
         `right` is None where `left` is compared with `level`.
     direction : {"below", "above", "about", "not above"}
-        Where left − right lies: below or above `margin`; within ± `margin`; or not clearly above
-        `margin`, which is what papers mean by "as good as".
+        Where left − right lies: below or above `margin`; within ± `margin`; or not above `margin`,
+        which is what papers mean by "as good as" (`not_above`).
     metric : str
         A metric or field of the results.
     level : float
@@ -115,16 +117,25 @@ class Verdict:
 
     @property
     def holds(self) -> bool | None:
-        """None if there are fewer than two pairs to judge by."""
+        """None if the interval does not decide, or if there are fewer than two pairs."""
+        margin, low, high = self.claim.margin, self.low, self.high
         if self.n_pairs < 2:
             return None
-        margin = self.claim.margin
-        return {
-            BELOW: self.high < margin,
-            ABOVE: self.low > margin,
-            ABOUT: -margin <= self.low and self.high <= margin,
-            NOT_ABOVE: self.low <= margin,
+        if self.claim.direction == NOT_ABOVE:
+            return not_above(low - margin, high - margin)
+        inside, outside = {
+            BELOW: (high < margin, low >= margin),
+            ABOVE: (low > margin, high <= margin),
+            ABOUT: (-margin <= low and high <= margin, low > margin or high < -margin),
         }[self.claim.direction]
+        return True if inside else False if outside else None
+
+    @property
+    def word(self) -> str:
+        """One of "holds", "fails", "undecided" and "not enough results"."""
+        if self.n_pairs < 2:
+            return "not enough results"
+        return {True: "holds", False: "fails", None: "undecided"}[self.holds]
 
     @property
     def words(self) -> str:
@@ -132,6 +143,17 @@ class Verdict:
         right = f" against {self.right:.4g}" if self.n_pairs else ""
         interval = f"{self.difference:+.4g} [{self.low:+.4g}, {self.high:+.4g}]"
         return f"{self.left:.4g}{right}: {interval}, {self.n_pairs} pairs"
+
+
+def not_above(low: float, high: float) -> bool | None:
+    """Whether a difference with this interval is zero or below; None if the interval is too wide.
+
+    False if the whole interval is above zero. True if it is not, and ends at most `TOLERANCE`
+    above.
+    """
+    if low > 0.0:
+        return False
+    return True if high <= TOLERANCE else None
 
 
 def check_claim(claim: Claim, rows: Sequence[Row]) -> Verdict:

@@ -10,7 +10,7 @@ import numpy as np
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import SETS, Plan, Problem, Protocol
 from bevel_lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
-from bevel_lab.protocols.grids import SPORF_GRIDS
+from bevel_lab.protocols.grids import SCALED_GRIDS, UNSCALED
 from bevel_lab.protocols.layout import NOTHING, Setting, cells_of, fully_grown_trees
 from bevel_lab.protocols.sets import all_sets, chosen_sets, open_set, prepared
 from bevel_lab.protocols.splits import training_rows
@@ -55,8 +55,9 @@ def size(cell: Cell, plan: Plan) -> int:
 
 
 def paper_trees(cell: Cell, plan: Plan) -> Mapping[str, Any]:
-    """500 trees, fully grown."""
-    return fully_grown_trees(cell, plan, N_TREES)
+    """500 trees, fully grown; z-scores where features are combined and no scale is tuned."""
+    scale = {"scale": "standard"} if cell.system in SCALED_GRIDS and plan.grid is None else {}
+    return {**fully_grown_trees(cell, plan, N_TREES), **scale}
 
 
 experiment_on_sets = partial(
@@ -66,7 +67,8 @@ experiment_on_sets = partial(
     size=size,
     source=SETS,
     tuned=True,
-    grids=SPORF_GRIDS,
+    grids=SCALED_GRIDS,
+    other_grids=UNSCALED,
     tuning_trees=TUNING_TREES,
     fewer={"tuning_trees": (TUNING_TREES, N_TREES)},
 )

@@ -12,7 +12,7 @@ from bevel.errors import join_names
 from bevel.tuning.candidates import POWERS
 from bevel_lab.cells import Cell
 from bevel_lab.protocols.base import BOTH, Plan, Problem, Protocol
-from bevel_lab.protocols.claims import ABOVE, NOT_ABOVE, Claim, Side
+from bevel_lab.protocols.claims import ABOVE, Claim, Side
 from bevel_lab.protocols.layout import Case, Setting, cells_of, is_ours, trees
 from bevel_lab.protocols.measures import latency
 from bevel_lab.protocols.sets import all_sets, open_set, prepared
@@ -164,7 +164,6 @@ TIMING = Protocol(
             "With the same d (p), SPORF trains in a time comparable to RF's (at most twice)",
             *("6.4.2, Figure 8B; twice is ours", candidates("sporf", "p")),
             candidates("random-forest", "p"),
-            direction=NOT_ABOVE,
             metric="seconds_fit",
             factor=2.0,
         ),

@@ -22,6 +22,7 @@ import numpy as np
 
 from bevel.errors import wrong_value
 from bevel_lab import statistics
+from bevel_lab.protocols.claims import not_above
 from bevel_lab.report.tally import Case, Tally
 from bevel_lab.statistics import Interval, PrintedKappa
 
@@ -117,15 +118,20 @@ class Agreement:
     n_left_out: int
 
     @property
-    def faithful(self) -> bool:
-        """The interval reaches zero or lies in our favour."""
-        return self.difference.low <= 0.0
+    def faithful(self) -> bool | None:
+        """Whether the error is the paper's or lower; None where the interval is too wide to say."""
+        return not_above(self.difference.low, self.difference.high)
 
     def sentence(self, label: str) -> str:
         """The comparison in words."""
         if not self.difference.n:
             return f"{label}: no data set to compare with the paper's."
-        verdict = "as good as the paper's or better" if self.faithful else "WORSE than the paper's"
+        if self.faithful is None:
+            verdict = "neither shown to be worse than the paper's nor to be as good"
+        else:
+            verdict = (
+                "as good as the paper's or better" if self.faithful else "worse than the paper's"
+            )
         within = "" if np.isnan(self.share_within) else f", {self.share_within:.0%} within 2 SE"
         points = self.difference.in_points()
         return f"{label} is {verdict} on {self.difference.n} sets: {points} points{within}."

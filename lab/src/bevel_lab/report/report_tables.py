@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from bevel.errors import join_names
 from bevel.report.page import TableCell, escaped, paragraph, table
-from bevel_lab.protocols.claims import Verdict
+from bevel_lab.protocols.claims import TOLERANCE, Verdict
 from bevel_lab.report.drawings import words_of
 from bevel_lab.report.published import Agreement, Pair
 from bevel_lab.report.rounds import MIN_SETS, Round
@@ -33,6 +33,7 @@ MORE = {
     "leaves": ("Leaves of the median tree", 1),
     "seconds_single_row": ("Seconds to predict a single row", 6),
 }
+ANSWERS = {True: "yes", False: "no", None: "undecided"}
 MAX_OPEN = 30  # longer lists are folded away
 
 
@@ -234,29 +235,21 @@ def claims_table(verdicts: Sequence[Verdict]) -> str:
         [
             verdict.claim.text,
             verdict.claim.source,
-            TableCell(_verdict_text(verdict), strong=verdict.holds is False),
+            TableCell(verdict.word, strong=verdict.word == "fails"),
             verdict.words if verdict.n_pairs else "",
         ]
         for verdict in verdicts
     ]
-    n_judged = sum(verdict.holds is not None for verdict in verdicts)
+    n_judged = sum(verdict.n_pairs > 1 for verdict in verdicts)
     n_held = sum(verdict.holds is True for verdict in verdicts)
     note = (
         f"{n_held} of {n_judged} claims hold. A claim holds if the whole 95 % interval of the mean "
-        "paired difference lies where the paper says (or, of “as good as”, if it reaches there), "
-        "and is undecided if the interval only reaches there."
+        "paired difference lies where the paper says, fails if the whole interval lies elsewhere, "
+        "and is undecided otherwise. “As good as” allows for a difference of "
+        f"{100 * TOLERANCE:g} points."
     )
     head = ["claim", "source", "verdict", "seen"]
     return paragraph(note, kind="note") + table(head, rows, sortable=False)
-
-
-def _verdict_text(verdict: Verdict) -> str:
-    if verdict.holds is None:
-        return "not enough results"
-    if verdict.holds:
-        return "holds"
-    margin = verdict.claim.margin
-    return "FAILS (undecided)" if verdict.low <= margin <= verdict.high else "FAILS"
 
 
 def failures_table(
@@ -292,18 +285,20 @@ def agreement_table(lines: Sequence[Agreement], labels: Labels) -> str:
             TableCell(f"{100 * line.ours:.2f}", line.ours),
             TableCell(f"{100 * line.theirs:.2f}", line.theirs),
             TableCell(line.difference.in_points(), line.difference.mean),
-            TableCell("yes" if line.faithful else "NO", strong=not line.faithful),
+            TableCell(ANSWERS[line.faithful], strong=line.faithful is False),
             "" if np.isnan(line.share_within) else TableCell(f"{line.share_within:.0%}"),
             line.n_left_out or "",
         ]
         for line in lines
     ]
     header = ["system", "sets", "ours, error %", "paper's", "ours − paper's [95 %], points"]
-    header += ["reaches 0 or better", "within 2 SE", "left out"]
+    header += ["as good or better", "within 2 SE", "left out"]
     note = (
-        "Paired differences over data sets. “Within 2 SE” is the share of sets whose errors "
-        "differ by at most twice their combined standard error, the rounding of the printed value "
-        "included. Left out: sets whose printed standard error is 0 or above 10."
+        "Paired differences over data sets. As good or better: the interval is not wholly above "
+        f"zero, and ends at most {100 * TOLERANCE:g} points above it. “Within 2 SE” is the share "
+        "of sets whose errors differ by at most twice their combined standard error, the rounding "
+        "of the printed value included. Left out: sets whose printed standard error is 0 or "
+        "above 10."
     )
     return table(header, rows, numeric=(1, 2, 3, 4, 6, 7)) + paragraph(note, kind="note")
 

@@ -93,7 +93,7 @@ def calibration(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool | str = True,
+    out_of_bag: bool | str = "auto",
     positive: Any = None,
     n_bins: int = 10,
     bins: str = "quantile",
@@ -105,11 +105,11 @@ def calibration(
 
     Parameters
     ----------
-    forest : fitted ObliqueForestClassifier
-        The forest.
+    forest : fitted classifier
+        A forest, boosting, both together, or a pipeline that ends with one.
     X, y : array-like of shapes (n_rows, n_features) and (n_rows,)
-        The rows of the fit, in its order; or, with ``out_of_bag=False``, rows it has not seen.
-    out_of_bag : bool or "auto", default=True
+        Rows that the model has not seen; or, of a forest, the rows of the fit in their order.
+    out_of_bag : bool or "auto", default="auto"
         Evaluate each row by the trees that have not seen it. False: by all trees. "auto": True if
         these are the rows of the fit.
     positive : label, default=None

@@ -11,8 +11,13 @@ import numpy as np
 
 from bevel import _core
 from bevel._types import Bools, Float32s, Floats
-from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
-from bevel.analysis.effects.partial_dependence import EffectRows, grid_of, read_features
+from bevel.analysis.analysed_forest import AnalysedForest, check_count, views_of
+from bevel.analysis.effects.partial_dependence import (
+    EffectRows,
+    grid_of,
+    read_features,
+    rows_under,
+)
 from bevel.analysis.printing import PrintedTable
 from bevel.data.row_weights import read_weights
 from bevel.extras import import_optional
@@ -122,8 +127,8 @@ def interactions(
 
     Parameters
     ----------
-    forest : ObliqueForestClassifier or ObliqueForestRegressor
-        A fitted forest.
+    forest : fitted model
+        A forest, boosting, whose sums are explained, both together, or a pipeline.
     X : array or data frame of shape (n, p)
         Rows to use, such as the training rows.
     features : sequence of str or int, default=None
@@ -156,11 +161,12 @@ def interactions(
     >>> found.pair_names[found.order[0]]
     'x0 x x1'
     """
-    analysed = read_forest(forest, "interactions")
+    views = views_of(forest, "interactions")
+    analysed = views[0]
     check_count("max_rows", max_rows, 2)
     p = len(analysed.names)
     chosen = list(range(p)) if features is None else read_features(features, analysed, most=p)
-    rows = _draw(analysed, X, sample_weight, max_rows, np.random.default_rng(random_state))
+    rows = _draw(views, X, sample_weight, max_rows, np.random.default_rng(random_state))
     own = {feature: _own_effect(rows, feature) for feature in chosen}
     total = _total(rows)
     overall = np.array([_overall(rows, feature, own[feature], total) for feature in chosen])
@@ -172,15 +178,20 @@ def interactions(
 
 
 def _draw(
-    analysed: AnalysedForest, X: Any, sample_weight: Any, most: int, rng: np.random.Generator
+    views: Sequence[AnalysedForest],
+    X: Any,
+    sample_weight: Any,
+    most: int,
+    rng: np.random.Generator,
 ) -> EffectRows:
-    encoded = np.ascontiguousarray(analysed.encode(X))
+    """Some of the rows."""
+    encoded = np.ascontiguousarray(views[0].encode(X))
     weights = read_weights(sample_weight, None, None, len(encoded))
     weights = np.ones(len(encoded)) if weights is None else weights
     usable = np.flatnonzero(weights > 0)
     if len(usable) > most:
         usable = np.sort(rng.choice(usable, most, replace=False))
-    return EffectRows(analysed, encoded[usable], weights[usable], None)
+    return rows_under(views, encoded[usable], weights[usable])
 
 
 def _centred(values: Floats, weights: Floats) -> Floats:
@@ -229,7 +240,7 @@ def _effect_of_points(rows: EffectRows, features: list[int]) -> Floats:
 
 def _total(rows: EffectRows) -> Floats:
     """Centred prediction of each row."""
-    return _centred(rows.analysed.means(rows.X), rows.weights)
+    return _centred(rows.predict(rows.X), rows.weights)
 
 
 def _overall(rows: EffectRows, feature: int, own: Floats, total: Floats) -> float:

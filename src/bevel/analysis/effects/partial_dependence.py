@@ -24,6 +24,7 @@ from bevel.analysis.analysed_forest import (
     check_flag,
     explains_sums,
     read_forest,
+    views_of,
 )
 from bevel.analysis.effects.result import Effect
 from bevel.data.encoding import Encoding
@@ -31,6 +32,8 @@ from bevel.data.row_weights import read_weights
 from bevel.data.tables import Table, array_as_days, is_missing, read_table
 from bevel.data.values import Kind, as_values, floored, shown_labels
 from bevel.errors import join_names, wrong_type, wrong_value
+from bevel.forest.aggregation import Aggregation
+from bevel.forest.fitted_forest import FittedCombination
 from bevel.training.progress import Progress
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
     "read_effect_column",
     "read_effect_rows",
     "read_features",
+    "rows_under",
 ]
 
 # Features of an effect: found by name, read in the user's units, encoded for the trees.
@@ -132,7 +136,7 @@ def find_feature(feature: object, analysed: AnalysedForest, what: str) -> int:
 
 def read_effect_column(analysed: AnalysedForest, X: Any, feature: int) -> EffectColumn:
     """The values of a feature in the user's units."""
-    table: Table = read_table(X)
+    table: Table = read_table(analysed.table(X))
     name, nominal = analysed.names[feature], analysed.fitted.encoding.nominal
     if feature in nominal:
         levels = nominal[feature]
@@ -200,16 +204,22 @@ class EffectRows:
     @property
     def n_outputs(self) -> int:
         """Classes, or 1 in regression."""
-        return max(1, self.analysed.forest.n_classes)
+        return max(1, self.analysed.task.n_classes)
 
     def predict(self, X: Float32s) -> Floats:
         """Predictions of all trees for encoded rows, outputs last."""
         return self.analysed.means(X)
 
-    def curves(self, variants_of: VariantsOf, n_variants: int) -> Iterator[tuple[slice, Floats]]:
-        """Predictions of the forest in blocks of rows: rows x outputs x variants."""
+    def rows_of_block(self, n_variants: int) -> int:
+        """Rows of a block of curves."""
+        return max(32, BLOCK_SIZE // (self.n_outputs * n_variants) // 32 * 32)
+
+    def curves(
+        self, variants_of: VariantsOf, n_variants: int, step: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        """Predictions of the forest in blocks of `step` rows: rows x outputs x variants."""
         analysed, n = self.analysed, len(self.X)
-        step = max(32, BLOCK_SIZE // (self.n_outputs * n_variants) // 32 * 32)
+        step = step or self.rows_of_block(n_variants)
         progress = Progress(0, n, self.verbose > 0, None, label="changing rows")
         for first in range(0, n, step):
             rows = slice(first, min(first + step, n))
@@ -303,6 +313,106 @@ class EffectRows:
         return np.asarray(sums / np.where(weights > 0, weights, 1.0)[:, None, None])
 
 
+@dataclass(frozen=True, eq=False)
+class RowsOfOutputs(EffectRows):
+    """Rows whose features are changed, under several forests: one for each output of boosting.
+
+    Attributes
+    ----------
+    views : tuple of AnalysedForest
+        The forests.
+    """
+
+    views: tuple[AnalysedForest, ...] = ()
+
+    @property
+    def n_outputs(self) -> int:
+        return len(self.views)
+
+    def predict(self, X: Float32s) -> Floats:
+        return np.concatenate([view.means(X) for view in self.views], axis=1)
+
+    def curves(
+        self, variants_of: VariantsOf, n_variants: int, step: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        step = step or self.rows_of_block(n_variants)
+        parts = (rows.curves(variants_of, n_variants, step) for rows in self._by_output())
+        for blocks in zip(*parts, strict=True):
+            yield blocks[0][0], np.concatenate([curves for _, curves in blocks], axis=1)
+
+    def means(
+        self, variants_of: VariantsOf, n_variants: int, group: Ints32 | None = None
+    ) -> Floats:
+        parts = [rows.means(variants_of, n_variants, group) for rows in self._by_output()]
+        return np.concatenate(parts, axis=1)
+
+    def _by_output(self) -> list[EffectRows]:
+        return [EffectRows(view, self.X, self.weights, self.out) for view in self.views]
+
+
+class RowsOfMembers(EffectRows):
+    """Rows whose features are changed, of a classifier by a forest and boosting.
+
+    The trees of the members add up on different scales, so that the curve of each row is followed
+    in each member, turned into probabilities, and added up with the weights.
+    """
+
+    def predict(self, X: Float32s) -> Floats:
+        return self.analysed.columns(X)
+
+    def curves(
+        self, variants_of: VariantsOf, n_variants: int, step: int | None = None
+    ) -> Iterator[tuple[slice, Floats]]:
+        fitted: Any = self.analysed.fitted
+        estimator: Any = self.analysed.estimator
+        step = step or self.rows_of_block(n_variants)
+        parts = []
+        for model in estimator.estimators_:
+            rows = rows_under(views_of(model, self.analysed.caller), self.X, self.weights)
+            parts.append(rows.curves(variants_of, n_variants, step))
+        for blocks in zip(*parts, strict=True):
+            shares = (
+                _probabilities(member.aggregation, curves)
+                for member, (_, curves) in zip(fitted.members, blocks, strict=True)
+            )
+            yield blocks[0][0], fitted.aggregation.combine(shares)
+
+    def means(
+        self, variants_of: VariantsOf, n_variants: int, group: Ints32 | None = None
+    ) -> Floats:
+        group = np.zeros(len(self.X), np.int32) if group is None else group
+        n_groups = int(group.max(initial=0)) + 1
+        sums = np.zeros((n_groups, self.n_outputs, n_variants))
+        for some, block in self.curves(variants_of, n_variants):
+            known = group[some] >= 0
+            weighted = block[known] * self.weights[some][known, None, None]
+            np.add.at(sums, group[some][known], weighted)
+        weights = np.bincount(group[group >= 0], self.weights[group >= 0], n_groups)
+        return np.asarray(sums / np.where(weights > 0, weights, 1.0)[:, None, None])
+
+
+def _probabilities(aggregation: Aggregation, curves: Floats) -> Floats:
+    """Class probabilities from curves of a member: rows x classes x variants."""
+    n, n_outputs, n_variants = curves.shape
+    flat = np.ascontiguousarray(np.moveaxis(curves, 1, 2)).reshape(-1, n_outputs)
+    shares = aggregation.probabilities_of(flat).reshape(n, n_variants, -1)
+    return np.moveaxis(shares, 2, 1)
+
+
+def rows_under(
+    views: Sequence[AnalysedForest],
+    X: Float32s,
+    weights: Floats,
+    out: Bools | None = None,
+    verbose: int = 0,
+) -> EffectRows:
+    """Encoded rows to change, under the forests that `views_of` gives."""
+    if len(views) > 1:
+        return RowsOfOutputs(views[0], X, weights, out, verbose, tuple(views))
+    kind = RowsOfMembers if isinstance(views[0].fitted, FittedCombination) else EffectRows
+    return kind(views[0], X, weights, out, verbose)
+
+
 class StandardError(NamedTuple):
     """Standard errors, and the number of variances that were estimated below zero."""
 
@@ -337,7 +447,7 @@ def read_effect_rows(
     weights = read_weights(sample_weight, None, None, len(rows))
     if weights is None:
         weights = np.ones(len(rows))
-    return EffectRows(analysed, np.ascontiguousarray(rows), weights, out, verbose)
+    return rows_under([analysed], np.ascontiguousarray(rows), weights, out, verbose)
 
 
 def grid_of(features: list[int], values: list[Float32s]) -> _core.FeatureGrid:

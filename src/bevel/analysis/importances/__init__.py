@@ -102,12 +102,12 @@ def importance(
         - "t_test": each feature of X alone against y; trees are not used.
         - "corrected": gini minus that of a shuffled copy of the feature (Nembrini et al. 2018),
           in a second forest grown on X and y. Options `sample_weight`, `random_state`.
-        - "permutation": increase of the out-of-bag error when the values of a feature are
-          permuted among the rows, as `ErrorImportance`. Options `out_of_bag` (True; False: any
-          rows), `error_of` ("forest" or "tree"), `groups`, `conditional` (False; True: among rows
-          that are alike in the other features), `n_strata` (16), `n_repeats` (5),
-          `sample_weight`, `random_state`, `verbose`.
-          Boosting has no bags: pass other rows than those of the fit, and `out_of_bag=False`.
+        - "permutation": increase of the error when the values of a feature are permuted among the
+          rows, as `ErrorImportance`. Options `out_of_bag` ("auto": if these are the rows of the
+          fit; False: by all trees), `error_of` ("forest" or "tree"), `groups`, `conditional`
+          (False; True: among rows that are alike in the other features), `n_strata` (16),
+          `n_repeats` (5), `sample_weight`, `random_state`, `verbose`.
+          Boosting has no bags: pass other rows than those of the fit.
         - "negation": increase of the error when the weights of a feature change sign. Options
           `out_of_bag`, `error_of`, `groups`, `sample_weight`, `verbose`.
 

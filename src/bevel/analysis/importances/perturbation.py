@@ -536,7 +536,7 @@ def permutation(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool = True,
+    out_of_bag: bool | str = "auto",
     error_of: str = "forest",
     groups: Mapping[str, Any] | None = None,
     conditional: bool = False,
@@ -556,10 +556,10 @@ def permutation(
     analysed : AnalysedForest
         A fitted forest.
     X, y : array-like
-        The rows of the fit in their order, or any rows when `out_of_bag=False`.
-    out_of_bag : bool, default=True
-        Whether each row is evaluated only by the trees whose bags it is out of. False: X and y are
-        rows that the forest has not seen, and all trees evaluate them.
+        Rows: those of the fit in their order, or any others.
+    out_of_bag : bool or "auto", default="auto"
+        Whether each row is evaluated only by the trees whose bags it is out of. False: all trees
+        evaluate it. "auto": True if these are the rows of the fit.
     error_of : {"forest", "tree"}, default="forest"
         "forest": the error of all trees together, which is that of `predict`, or one minus
         `oob_score_` of a classifier; the permutation of all rows is common to all trees. "tree":
@@ -613,7 +613,7 @@ def permutation_of_boosting(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool = True,
+    out_of_bag: bool | str = "auto",
     error_of: str = "forest",
     groups: Any = None,
     conditional: bool = False,
@@ -627,18 +627,12 @@ def permutation_of_boosting(
 
     Errors are shares of wrong classes, or mean squared errors of the predictions.
     """
-    if check_flag("out_of_bag", out_of_bag):
-        raise NoOutOfBagError(
-            f"{analysed.caller} of out-of-bag rows needs trees that were grown on bags; got "
-            "boosting, whose trees have all seen the training rows. Pass rows that were not in the "
-            "fit, and out_of_bag=False."
-        )
     if error_of != "forest":
         remedy = "A single tree of boosting predicts nothing."
         raise wrong_value("error_of", '"forest" for boosting', error_of, remedy)
     n_repeats = check_count("n_repeats", n_repeats)
     chosen = read_groups(groups, analysed.names)
-    rows = read_evaluation_rows(analysed, X, y, False)
+    rows = read_evaluation_rows(analysed, X, y, out_of_bag)
     weights = read_weights(sample_weight, None, None, len(rows.X))
     strata = read_strata(analysed, rows.X, chosen, weights, conditional, n_strata)
     weights = np.ones(len(rows.X)) if weights is None else weights
@@ -697,7 +691,7 @@ def negation(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool = True,
+    out_of_bag: bool | str = "auto",
     error_of: str = "forest",
     groups: Mapping[str, Any] | None = None,
     sample_weight: Any = None,
@@ -715,10 +709,10 @@ def negation(
     analysed : AnalysedForest
         A fitted forest.
     X, y : array-like
-        The rows of the fit in their order, or any rows when `out_of_bag=False`.
-    out_of_bag : bool, default=True
-        Whether each row is evaluated only by the trees whose bags it is out of. False: X and y are
-        rows that the forest has not seen, and all trees evaluate them.
+        Rows: those of the fit in their order, or any others.
+    out_of_bag : bool or "auto", default="auto"
+        Whether each row is evaluated only by the trees whose bags it is out of. False: all trees
+        evaluate it. "auto": True if these are the rows of the fit.
     error_of : {"forest", "tree"}, default="forest"
         The error of all trees together, or the mean over trees of the error of each.
     groups : mapping, default=None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -174,6 +174,7 @@ def importance_test(
     ('x0', 'x1')
     """
     analysed = read_forest(forest, "importance_test")
+    X, analysed = analysed.table(X), replace(analysed, steps=None)
     bags = analysed.fitted.provenance.bags
     if bags is not None and bags.groups is not None:
         raise ValueError(
@@ -299,7 +300,14 @@ def _measure(kind: str, groups: Mapping[str, Any] | None, rng: np.random.Generat
         return lambda analysed, X, y: gini(analysed).values  # noqa: ARG005
     return lambda analysed, X, y: (
         permutation(
-            analysed, X, y, error_of="tree", groups=groups, n_repeats=1, random_state=rng
+            analysed,
+            X,
+            y,
+            out_of_bag=True,
+            error_of="tree",
+            groups=groups,
+            n_repeats=1,
+            random_state=rng,
         ).values
     )
 

@@ -106,7 +106,7 @@ def learn_known(column: Array, name: str) -> KnownColumn:
         median = float(np.median(known))
         offset = np.where(present, column - median, 0.0)
         return KnownNumbers(median, offset, present.astype(np.float64), float(known.std()))
-    labels = learn_levels(column[present], name)
+    labels = learn_levels(column[present], name, len(column))
     codes = labels.encode(column[present], name).astype(np.intp)
     shape = (len(column), len(labels.labels))
     votes = sp.csr_array((np.ones(len(codes)), (np.flatnonzero(present), codes)), shape=shape)

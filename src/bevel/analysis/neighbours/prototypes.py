@@ -134,7 +134,7 @@ def prototypes(
         for prototype in _of_class(near, codes == code, n_per_class)
     ]
     labels, rows, members = zip(*found, strict=True)
-    source = read_table(X)
+    source = read_table(analysed.table(X))
     columns = read_columns(source, analysed.fitted.encoding.nominal, analysed.names)
     centre, low, high = (_summary(columns, members, share) for share in (0.5, 0.25, 0.75))
     return Prototypes(classes[list(labels)], np.array(rows, np.int64), members, centre, low, high)

@@ -21,7 +21,6 @@ from bevel.analysis.analysed_forest import AnalysedForest
 from bevel.data.level_statistics import LevelMeans
 from bevel.data.tables import Columns, Table, is_missing
 from bevel.data.values import Kind, day_text, label_words, term_name
-from bevel.errors import wrong_value
 from bevel.printable import printable
 from bevel.text.split_text import (
     Condition,
@@ -30,6 +29,7 @@ from bevel.text.split_text import (
     ThresholdSplitText,
     written,
 )
+from bevel.text.sql import quoted, sql_value
 from bevel.text.tree_rules import TreeRules
 from bevel.text.vocabulary import vocabulary_of
 
@@ -41,10 +41,8 @@ __all__ = [
     "commonest",
     "missing_in",
     "put_back",
-    "quoted",
     "read_columns",
     "read_numbered",
-    "sql_value",
 ]
 
 # Conversion between the user's table and columns in the user's units and labels.
@@ -54,15 +52,15 @@ def read_columns(
     table: Table,
     nominal: Collection[int],
     names: Sequence[str],
-    texts: Collection[int] = frozenset(),
+    left_out: Collection[int] = frozenset(),
 ) -> Columns:
     """Numeric columns as float64 with NaN for missing, nominal ones as objects with None.
 
-    Those of free text, `texts`, are read as missing.
+    Those that are left out are read as missing.
     """
     values: list[Array] = [
         np.full(table.n_rows, None, dtype=object)
-        if f in texts
+        if f in left_out
         else _labels(table.labels(f))
         if f in nominal
         else _numbers(table, f)
@@ -84,7 +82,7 @@ def read_numbered(analysed: AnalysedForest, table: Table, places: Ints64 | None 
     encoding = analysed.fitted.encoding
     labelled = encoding.nominal.keys() - encoding.means.keys()
     numbered = encoding.numbered(table, places)
-    return read_columns(numbered, labelled, analysed.names, encoding.texts)
+    return read_columns(numbered, labelled, analysed.names, encoding.left_out)
 
 
 def missing_in(column: Array) -> Bools:
@@ -334,28 +332,6 @@ class LabelTest:
 
 
 RowTest = NumberTest | LabelTest
-
-
-def quoted(name: str) -> str:
-    """A name as an SQL identifier."""
-    return '"' + name.replace('"', '""') + '"'
-
-
-def sql_value(value: Any) -> str:
-    """A label or number as an SQL literal."""
-    if isinstance(value, bool | np.bool_):
-        return "1" if value else "0"
-    if isinstance(value, int | float | np.number):
-        number = value.item() if isinstance(value, np.generic) else value
-        if not math.isfinite(number):
-            raise wrong_value(
-                "A number in SQL",
-                "finite, for infinities have no literal",
-                number,
-                "Replace such labels before fit.",
-            )
-        return repr(number)
-    return "'" + str(value).replace("'", "''") + "'"
 
 
 def _sum_text(test: NumberTest, names: Sequence[str]) -> str:

@@ -21,7 +21,6 @@ from bevel.analysis.rules.conditions import (
     LabelTest,
     RowTest,
     WrittenSplits,
-    quoted,
     read_columns,
     read_numbered,
 )
@@ -30,6 +29,7 @@ from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
 from bevel.errors import join_names, wrong_value
 from bevel.extras import import_optional
+from bevel.forest.fitted_forest import FittedCombination
 from bevel.forest.flat_forest import TreeView
 from bevel.html_table import html_text
 from bevel.parameters.parameter import Integer, Number, Parameter, StrOptions
@@ -37,6 +37,7 @@ from bevel.printable import printable, rounded
 from bevel.projections import Axis, SparseSigns
 from bevel.text.predictions import called
 from bevel.text.split_text import percent, written
+from bevel.text.sql import quoted
 from bevel.text.tree_rules import subtree_ends
 
 __all__ = [
@@ -261,8 +262,7 @@ N_TREES = 100
 
 def forest_predictions(analysed: AnalysedForest, X: Any, rows: EvaluationRows) -> npt.NDArray[Any]:
     """Predictions of the forest, out of bag where possible."""
-    estimator: Any = analysed.estimator
-    predicted = np.asarray(estimator.predict(X))
+    predicted = analysed.predict(X)
     if rows.out is None:
         return predicted
     means, known = predictions(analysed, rows), rows.known
@@ -298,7 +298,7 @@ def grow_imitation(
     kind = forest_of(analysed.task)
     encoding = analysed.fitted.encoding
     nominal = sorted(encoding.nominal.keys() - encoding.means.keys())
-    n_numeric = analysed.forest.n_features - len(nominal)
+    n_numeric = len(analysed.names) - len(nominal)
     one_by_one = max_terms == 1 or n_numeric < 2
     grown = kind(
         N_TREES,
@@ -317,6 +317,8 @@ SHORTER = 0.9  # factor of the score for each term
 ENOUGH_TREES = 0.5  # share that begin with a short split, to use the forest's own nodes
 MAX_DIGITS, MAX_MOVED = 9, 0.1  # share of its rows that rounding may move
 UNWRITABLE = 2**31  # length given to splits along axes of rotations, or of ranks
+IMITATED = f"The rules are of {N_TREES} small trees that imitate its predictions."
+OF_BOTH = f"The model is a forest and boosting together. {IMITATED}"
 _REMEDY = "See the documentation of rule_set."
 _PARAMETERS = (
     Parameter("n", 6, (Integer(1),), "", _REMEDY),
@@ -375,7 +377,8 @@ def rule_set(
     Parameters
     ----------
     forest : fitted forest of Bevel
-        A fitted forest, or a fitted boosting model, whose nodes are rules too.
+        A fitted forest, or a fitted boosting model, whose nodes are rules too. Of a forest and
+        boosting together the rules are those of small trees that imitate its predictions.
     X, y : array-like
         Rows and targets to evaluate rules on.
     n : int, default=6
@@ -423,7 +426,7 @@ def rule_set(
     >>> sorted(int(rule.prediction) for rule in found.rules)
     [0, 1, 2]
     """
-    analysed = read_forest(forest, "rule_set", trees_only=True)
+    analysed = read_forest(forest, "rule_set", trees_only=True, predictions_only=True)
     given = (n, max_depth, max_terms, min_coverage, overlap, digits, source)
     for parameter, value in zip(_PARAMETERS, given, strict=True):
         parameter.check(value)
@@ -438,12 +441,22 @@ def choose_rules(
     positive = _class_of(options.positive, analysed)
     nominal = frozenset(analysed.fitted.encoding.nominal)
     # A training row must not see its own target in the means of levels, by which rules are chosen.
-    columns = read_numbered(analysed, read_table(X), rows.places)
+    columns = read_numbered(analysed, read_table(analysed.table(X)), rows.places)
     predicted = forest_predictions(analysed, X, rows)
     few = _too_few(analysed, options.max_terms)
+    is_combination = isinstance(analysed.fitted, FittedCombination)
+    if is_combination and options.source == "forest":
+        required = '"auto" or "imitation" for a forest and boosting together'
+        remedy = "Or ask the models of `estimators_` for the rules of their trees."
+        raise wrong_value("source", required, options.source, remedy)
     imitation = None
     if options.source == "imitation" or (options.source == "auto" and few):
         imitation = _imitate(analysed, columns, predicted, options)
+    if is_combination and imitation is None:
+        raise ValueError(
+            f"{analysed.caller} of a forest and boosting needs predictions that differ between the "
+            f"rows; got the same for all {len(rows.X)}. Pass other rows."
+        )
     of, leaves, out = _nodes_of(analysed, imitation, columns, rows)
     target = rows.target
     nodes = [node for tree in of.forest for node in _nodes(of, tree, options)]
@@ -489,14 +502,15 @@ def _class_of(positive: Any, analysed: AnalysedForest) -> int | None:
 
 def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
     """Reason why rules from the forest's own nodes would describe few trees; empty if none."""
+    if isinstance(analysed.fitted, FittedCombination):
+        return OF_BOTH
     first = [int(_lengths(analysed, t)[0]) for t in analysed.forest if t.n_nodes > 1]
     short = sum(length <= max_terms for length in first)
     if short >= ENOUGH_TREES * len(first):
         return ""
     return (
         f"The model's own splits are long: {short:,} of {len(first):,} trees begin with at most "
-        f"{max_terms} feature{'' if max_terms == 1 else 's'}. The rules are of {N_TREES} small "
-        "trees that imitate its predictions."
+        f"{max_terms} feature{'' if max_terms == 1 else 's'}. {IMITATED}"
     )
 
 

@@ -17,7 +17,6 @@ from bevel.analysis.rules.conditions import (
     WrittenSplits,
     read_columns,
     read_numbered,
-    sql_value,
 )
 from bevel.analysis.rules.rule_set import forest_predictions
 from bevel.data.leaks import without_leak_alarm
@@ -28,6 +27,7 @@ from bevel.parameters.parameter import Integer, Parameter
 from bevel.printable import printable
 from bevel.text.predictions import called
 from bevel.text.split_text import percent, written
+from bevel.text.sql import sql_value
 
 __all__ = ["SurrogateTree", "surrogate_tree"]
 
@@ -204,7 +204,7 @@ def surrogate_tree(
             f"{imitated.shape[1]} quantiles. Fit a model of the quantile that you want imitated."
         )
     nominal = frozenset(analysed.fitted.encoding.nominal)
-    columns = read_numbered(analysed, read_table(X))
+    columns = read_numbered(analysed, read_table(analysed.table(X)))
     maker = _Maker(analysed, max_depth, splits, digits, random_state)
     tests, right, prediction, share, unrounded = maker.make(columns, imitated)
     kept = np.asarray(prediction)
@@ -226,9 +226,8 @@ def surrogate_tree(
 def _predictions(analysed: AnalysedForest, X: Any, y: Any) -> npt.NDArray[Any]:
     """Predictions to imitate: out of bag for the rows of the fit, or those of all trees."""
     if y is None:
-        estimator: Any = analysed.estimator
-        return np.asarray(estimator.predict(X))
-    return forest_predictions(analysed, X, read_evaluation_rows(analysed, X, y, out_of_bag=True))
+        return analysed.predict(X)
+    return forest_predictions(analysed, X, read_evaluation_rows(analysed, X, y, "auto"))
 
 
 def _leaves(

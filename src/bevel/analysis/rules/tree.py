@@ -295,7 +295,7 @@ def path_rules(estimator: Any, X: Any, tree: int = 0, *, digits: int = 3) -> Pat
     splits = [formatter.split_text(int(node), encoded) for node in way[:-1]]
     is_right = way[1:] != way[:-1] + 1  # left children follow their parents
     terms = analysed.forest.with_level_columns[1]
-    given = (read_table(X), encoded, analysed.names, analysed.forest.medians)
+    given = (read_table(analysed.table(X)), encoded, analysed.names, analysed.forest.medians)
     row = _Row(*given, words.encoding, terms)
     predictions = words.predictions(chosen, way[-1:], way[-1:] + 1)
     return PathRules(

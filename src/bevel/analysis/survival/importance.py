@@ -24,7 +24,7 @@ def permutation_of_survival(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool | str = True,
+    out_of_bag: bool | str = "auto",
     groups: Mapping[str, Any] | None = None,
     n_repeats: int = 5,
     random_state: Any = None,
@@ -36,8 +36,8 @@ def permutation_of_survival(
     analysed : AnalysedForest
         A survival forest.
     X, y : array-like
-        The rows of the fit in their order, or any rows when `out_of_bag=False` or "auto".
-    out_of_bag : bool or "auto", default=True
+        Rows: those of the fit in their order, or any others.
+    out_of_bag : bool or "auto", default="auto"
         Whether each row is evaluated only by the trees whose bags it is out of; "auto": if these
         are the rows of the fit.
     groups : mapping, default=None
@@ -69,7 +69,7 @@ def negation_of_survival(
     X: Any,
     y: Any,
     *,
-    out_of_bag: bool | str = True,
+    out_of_bag: bool | str = "auto",
     groups: Mapping[str, Any] | None = None,
 ) -> Importance:
     """Decrease of the concordance when the weights of a feature change sign in all splits.
@@ -81,8 +81,8 @@ def negation_of_survival(
     analysed : AnalysedForest
         A survival forest.
     X, y : array-like
-        The rows of the fit in their order, or any rows when `out_of_bag=False` or "auto".
-    out_of_bag : bool or "auto", default=True
+        Rows: those of the fit in their order, or any others.
+    out_of_bag : bool or "auto", default="auto"
         Whether each row is evaluated only by the trees whose bags it is out of; "auto": if these
         are the rows of the fit.
     groups : mapping, default=None

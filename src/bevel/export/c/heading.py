@@ -267,6 +267,8 @@ def _features(model: Model) -> Iterator[str]:
         words = [comment_text(names[feature])] if names is not None else []
         if feature in encoding.texts:
             words.append("free text, which is left out: any number")
+        elif feature in encoding.left_out:
+            words.append("too many labels to be levels, left out: any number")
         elif feature in nominal:
             function = "level_of_number" if is_numbered(nominal[feature]) else "level"
             levels = _count(nominal[feature].n_codes, "level")

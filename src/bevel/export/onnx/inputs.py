@@ -280,7 +280,7 @@ class _Column:
 def _label_type(levels: Levels, title: str, dtype: npt.DTypeLike) -> npt.DTypeLike:
     """Type of the input of a nominal column: text, int64, or a float that can be missing."""
     labels = levels.labels.tolist()
-    if levels.is_text or (labels and all(isinstance(label, str) for label in labels)):
+    if levels.is_left_out or (labels and all(isinstance(label, str) for label in labels)):
         return np.dtype(object)
     other = [label for label in labels if not isinstance(label, bool | int | float)]
     if other:
