@@ -349,3 +349,16 @@ def test_trees_taken_and_joined_keep_the_models_of_leaves(forest):
     assert len(joined.entry_low) == len(joined.entry_index)
     last = slice(joined.entry_offset[joined.tree_offset[-3]], None)
     np.testing.assert_array_equal(joined.entry_low[last], some.entry_low)
+
+
+def test_symmetric_trees_with_linear_leaves_predict_alone_as_in_a_batch():
+    """The fast way down symmetric trees knows one value of each leaf only."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 4))
+    y = 2.0 * X[:, 0] + np.abs(X[:, 1])
+    model = ObliqueBoostingRegressor(
+        growth="symmetric", linear_leaves=True, max_iter=20, early_stopping=False, random_state=0
+    ).fit(X, y)
+    alone = np.concatenate([model.predict(row[None]) for row in X[:40]])
+    assert np.array_equal(model.predict(X)[:40], alone)
+    assert np.mean((model.predict(X) - y) ** 2) < 0.3 * np.var(y)
