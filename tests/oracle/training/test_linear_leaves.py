@@ -193,11 +193,11 @@ def test_shapley_values_equal_those_of_all_coalitions(projection):
     rows, background = X[:4], X[40:46]
     found = shapley_values(model, rows, background)
     wanted = np.array([naive_shapley(model, row, background) for row in rows])
-    np.testing.assert_allclose(found.values, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-9, atol=1e-11)
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.predict(rows), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(total, model.predict(rows), rtol=1e-12, atol=1e-12)
     pairs = shapley_interactions(model, rows, background)
-    np.testing.assert_allclose(pairs.values.sum(axis=2), wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(pairs.values.sum(axis=2), wanted, rtol=1e-9, atol=1e-11)
 
 
 def test_sampled_shapley_values_add_up_to_the_prediction():
@@ -205,7 +205,7 @@ def test_sampled_shapley_values_add_up_to_the_prediction():
     model = fit(X[:, :4], y, max_iter=4)
     found = shapley_values(model, X[:5, :4], X[40:50, :4], max_exact_features=0)
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.predict(X[:5, :4]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(total, model.predict(X[:5, :4]), rtol=1e-12, atol=1e-12)
 
 
 def naive_shapley(model, row, background):
@@ -234,7 +234,7 @@ def test_partial_dependence_is_the_mean_prediction_of_changed_rows(features):
     for place in np.ndindex(grids[0].shape):
         changed = X[:30].copy()
         changed[:, features] = [grid[place] for grid in grids]
-        np.testing.assert_allclose(found.values[place], model.predict(changed).mean(), rtol=1e-4)
+        np.testing.assert_allclose(found.values[place], model.predict(changed).mean(), rtol=1e-6)
 
 
 def test_rules_write_the_models_of_leaves():
@@ -255,7 +255,7 @@ def test_combined_models_have_linear_leaves():
     assert any(member.forest.has_leaf_models for member in members)
     found = shapley_values(model, X[:3], X[50:60])
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.predict(X[:3]), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(total, model.predict(X[:3]), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
