@@ -200,6 +200,54 @@ def test_shapley_values_equal_those_of_all_coalitions(projection):
     np.testing.assert_allclose(pairs.values.sum(axis=2), wanted, rtol=1e-9, atol=1e-11)
 
 
+def naive_path_worth(model, row, known):
+    """What a model predicts if some features of a row are known; others follow the weights."""
+    forest = model.forest_
+    encoded = bevel.estimators._base.encode_rows(model, row[None])[0]
+    total = model.baseline_prediction_[0]
+    for t in range(forest.n_trees):
+        tree = forest.tree(t)
+        stack = [(0, 1.0)]
+        while stack:
+            node, share = stack.pop()
+            place = tree.nodes.start + node
+            features, weights = tree.entries(node)
+            right = int(tree.children_right[node])
+            if right < 0:
+                own = slice(*forest.entry_offset[place:][:2])
+                low, high = forest.entry_low[own], forest.entry_high[own]
+                middle = (low.astype(float) + high) / 2
+                values = np.where(known[features], np.clip(encoded[features], low, high), middle)
+                total += share * (forest.leaf_value[place] + weights.astype(float) @ values)
+            elif known[features].all():
+                left = np.float32(weights) @ encoded[features] <= tree.threshold[node]
+                stack.append((node + 1 if left else right, share))
+            else:
+                left, other = (float(forest.weight[tree.nodes.start + c]) for c in (node + 1, right))
+                stack.append((node + 1, share * left / (left + other)))
+                stack.append((right, share * other / (left + other)))
+    return total
+
+
+def test_path_dependent_values_equal_those_of_all_coalitions():
+    X, y = make_table(120, 14, n_nominal=0)
+    X = np.nan_to_num(X[:, :4])
+    model = fit(X, y, projection="axis", max_iter=3, max_leaf_nodes=5)
+    found = shapley_values(model, X[:3], feature_perturbation="tree_path_dependent")
+    inside = (np.arange(16)[:, None] >> np.arange(4)) & 1 == 1
+    factorial = np.array([1.0, 1.0, 2.0, 6.0, 24.0])
+    for row, values in zip(X[:3], found.values, strict=True):
+        worth = np.array([naive_path_worth(model, row, known) for known in inside])
+        for k in range(4):
+            without = np.flatnonzero(~inside[:, k])
+            size = inside[without].sum(axis=1)
+            share = factorial[size] * factorial[3 - size] / factorial[4]
+            wanted = share @ (worth[without + 2**k] - worth[without])
+            np.testing.assert_allclose(values[k], wanted, rtol=1e-9, atol=1e-10)
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.predict(X[:3]), rtol=1e-10)
+
+
 def test_sampled_shapley_values_add_up_to_the_prediction():
     X, y = make_table(120, 6, n_nominal=0)
     model = fit(X[:, :4], y, max_iter=4)
