@@ -20,6 +20,7 @@ struct BoostingOptions {
   double learning_rate = 0.1;
   int64_t max_iter = 100;
   bool symmetric = false;       // all nodes of a level are split alike
+  bool shares_trees = false;    // one tree for all outputs
   int64_t max_leaf_nodes = 31;  // 0: no limit
   int32_t max_depth = -1;       // -1: no limit
   int64_t min_samples_leaf = 20;

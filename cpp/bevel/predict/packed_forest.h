@@ -135,6 +135,9 @@ struct PackedForest {
   std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
   SymmetricTrees symmetric;           // of a regression with one value for each leaf
+  // By tree, of such a regression: whether it has the splits of the tree before it, as trees of
+  // several outputs may have; empty if none has.
+  std::vector<uint8_t> repeats;
   TopLevelKernels kernels;
 
   std::vector<GeneralSplit> general;
@@ -156,6 +159,11 @@ struct PackedForest {
   std::span<const double> output_value;
 
   size_t n_trees() const { return roots.size(); }
+  bool is_repeated(size_t tree) const { return !repeats.empty() && repeats[tree]; }
+  // The distance of the leaves of a tree from those of the tree before it.
+  int32_t leaves_before(size_t tree) const {
+    return static_cast<int32_t>(first_split[tree] - first_split[tree - 1] + 1);
+  }
   // Writes the level terms of a row that has its features.
   void write_levels(float* row) const { write_levels(0, level_terms.size(), row); }
   // Writes those of one feature.

@@ -245,7 +245,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             dataset, target = self._with_validation(dataset, target, validation)
             refits = False
         else:
-            target, refits = self._hold_out(target, seed, partial(_hold_out_in, order))
+            target, refits = self._hold_out(target, seed, partial(hold_out_in, order))
         scorer = self._scorer(X, X_val, target)
         self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
 
@@ -394,10 +394,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     def _check_combinations(self, validation: GivenRows) -> None:
         check_validation(validation, self.early_stopping, self.refit, self.warm_start)
         read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
-        if self.growth == "symmetric" and self.monotonic_cst is not None:
-            required = 'None with growth="symmetric", whose splits are shared by whole levels'
-            remedy = 'Use growth="best_first".'
-            raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
+        for name, plain in (("growth", "best_first"), ("multi_strategy", "one_output_per_tree")):
+            if getattr(self, name) != plain and self.monotonic_cst is not None:
+                required = f'None with {name}="{getattr(self, name)}", whose splits are shared'
+                remedy = f'Use {name}="{plain}".'
+                raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
         tree_size(self.growth, self.max_leaf_nodes, self.max_depth)  # raises for trees too deep
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
@@ -487,6 +488,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
+            shares_trees=self.multi_strategy == "multi_output_tree" and n_outputs > 1,
             **tree_size(self.growth, self.max_leaf_nodes, self.max_depth),
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
@@ -877,7 +879,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
 
-def _hold_out_in(
+def hold_out_in(
     order: RowOrder, target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
     """Choose the rows that validate: the latest ones, or by group, or any."""
@@ -945,6 +947,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
         growth: str = "best_first",
+        multi_strategy: str = "one_output_per_tree",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
@@ -975,6 +978,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.projection = projection
         self.n_projections = n_projections
         self.growth = growth
+        self.multi_strategy = multi_strategy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -1232,6 +1236,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
         growth: str = "best_first",
+        multi_strategy: str = "one_output_per_tree",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
@@ -1263,6 +1268,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.projection = projection
         self.n_projections = n_projections
         self.growth = growth
+        self.multi_strategy = multi_strategy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

@@ -32,7 +32,6 @@ from bevel.data.level_statistics import N_FOLDS, LevelMeans
 from bevel.data.row_groups import RowGroups
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
-from bevel.files.atomic import write_whole
 from bevel.files.layout import (
     VERSION,
     Fields,
@@ -94,7 +93,6 @@ __all__ = [
     "encode_parameters",
     "encode_table",
     "read_model",
-    "save",
     "summarise",
     "write_model",
 ]
@@ -751,16 +749,6 @@ def _read_combination(
     sections.finish()
     fitted = FittedCombination(tuple(members), aggregation, record)
     return StoredEstimator(name, values, fitted, None)
-
-
-def save(
-    stored: StoredEstimator,
-    kind: StorableKind,
-    path: str | os.PathLike[str],
-    members: Sequence[Member] = (),
-) -> None:
-    """Write a fitted estimator to a file, whole or not at all; see `bevel.load`."""
-    write_whole(path, write_model(stored, kind, members))
 
 
 def summarise(

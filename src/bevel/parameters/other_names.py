@@ -398,7 +398,9 @@ def _loss(name: str, ours: str, known: Sequence[str], value: str) -> str:
     given, told = f"{name}={shorten(value)}", same_value("loss", value)
     if told is None:
         if value.startswith(("survival", "Cox")):
-            return f"{given} is bevel.ObliqueSurvivalForest here."
+            return f"{given} is bevel.ObliqueSurvivalBoosting here, or bevel.ObliqueSurvivalForest."
+        if value.startswith(("rank", "lambdarank", "Yeti", "Pair", "Query")):
+            return f"{given} is bevel.ObliqueBoostingRanker here."
         return f"{name} is called {ours} here, and has no {shorten(value)}; see the documentation."
     of_classes = told == "log_loss"
     if of_classes != (_OF_CLASSES in known):
