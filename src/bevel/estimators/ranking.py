@@ -83,7 +83,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        growth: str = "best_first",
+        growth: str = "symmetric",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,

@@ -327,6 +327,9 @@ BOOSTING_RANKER_PARAMETERS = {
     for name, parameter in _table(_RANKER, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
     if name != "scoring"
 }
+BOOSTING_RANKER_PARAMETERS["growth"] = replace(
+    BOOSTING_RANKER_PARAMETERS["growth"], default="symmetric"
+)
 _OF_TIMES = {
     "learning_rate": _OF_RANKER["learning_rate"].replace("rank better", "predict better"),
     "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 5 over '
