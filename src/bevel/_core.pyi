@@ -50,10 +50,12 @@ class BoostingOptions:
     learning_rate: float
     max_iter: int
     symmetric: bool
+    shares_trees: bool
     max_leaf_nodes: int
     max_depth: int
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     min_hessian: float
     subsample: float
     samples_by_gradient: bool

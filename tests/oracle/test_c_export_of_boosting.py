@@ -42,6 +42,8 @@ def _models() -> dict[str, Any]:
         "symmetric": {"growth": "symmetric"},
         "poisson": {"loss": "poisson"},
         "gamma": {"loss": "gamma"},
+        "linear": {"linear_leaves": True},
+        "linear_axis": {"linear_leaves": True, "projection": "axis", "loss": "poisson"},
         "quantiles": {"loss": "quantile", "quantile": [0.3, 0.5, 0.6, 0.7]},
     }
     models: dict[str, Any] = {

@@ -55,6 +55,46 @@ class PlainBoosting:
             raw = raw + (self._grow_levels if self.symmetric else self._grow)(X, g, h)
         return raw
 
+    def fit_classes(self, X: Floats, y: npt.NDArray[np.intp], w: Floats) -> Floats:
+        """Raw predictions of the training rows by trees that all classes share."""
+        one_hot = np.eye(y.max() + 1)[y]
+        k = one_hot.shape[1]
+        baseline = np.log((w[:, None] * one_hot).sum(axis=0) / w.sum())
+        raw = np.tile(baseline - baseline.mean(), (len(y), 1))
+        for _ in range(self.n_iter):
+            share = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+            g = w[:, None] * (share - one_hot)
+            h = w[:, None] * share * (1.0 - share) * k / (k - 1.0)
+            raw = raw + self._grow_shared(X, g, h)
+        return raw
+
+    def _grow_shared(self, X: Floats, g: Floats, h: Floats) -> Floats:
+        leaves = [PlainNode(np.arange(len(g)))]
+        self._find_shared_cut(X, g, h, leaves[0])
+        while len(leaves) < self.max_leaf_nodes:
+            best = int(np.argmax([node.gain for node in leaves]))
+            if leaves[best].left is None:
+                break
+            for child in self._children(g[:, 0], h[:, 0], leaves.pop(best)):
+                self._find_shared_cut(X, g, h, child)
+                leaves.append(child)
+        step = np.zeros_like(g)
+        for node in leaves:
+            for k in range(g.shape[1]):
+                value = self._value(g[node.rows, k], h[node.rows, k], -np.inf, np.inf)
+                step[node.rows, k] = self.rate * value
+        return step
+
+    def _find_shared_cut(self, X: Floats, g: Floats, h: Floats, node: PlainNode) -> None:
+        for column in range(X.shape[1]):
+            for own in self._sides(X[node.rows, column], g[:, 0], h[:, 0], False):
+                if min(own.sum(), (~own).sum()) < self.min_samples_leaf:
+                    continue
+                outputs = ((g[node.rows, k], h[node.rows, k]) for k in range(g.shape[1]))
+                gain = sum(self._gain_of_level(0 * node.rows, own, *each) for each in outputs)
+                if gain > node.gain * (1.0 + 1e-9) + 1e-12:
+                    node.gain, node.column, node.left = gain, column, own
+
     def _grow_levels(self, X: Floats, g: Floats, h: Floats) -> Floats:
         leaf = np.zeros(len(g), dtype=int)
         values = np.full(1, self._value(g, h, -np.inf, np.inf))

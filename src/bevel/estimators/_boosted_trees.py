@@ -31,6 +31,7 @@ from bevel.training.options import FeatureConstraints
 
 __all__ = [
     "FIRST_STAGE",
+    "LINEAR_STAGE",
     "OUTPUT_STATE",
     "ROW_STATE",
     "BoostingWork",
@@ -385,6 +386,7 @@ def check_rows(n_rows: int) -> None:
 # Names of the stages in progress bars.
 FIRST_STAGE = "boosting"
 FEATURES_STAGE = "boosting, single features"
+LINEAR_STAGE = "boosting, linear leaves"
 REFIT_STAGE = "boosting all rows"
 
 

@@ -36,6 +36,7 @@ __all__ = [
     "OF_RANKINGS",
     "OF_TIMES",
     "REFIT_FACTOR",
+    "TRIAL_SHARE",
     "BoostingDefaults",
     "BoostingFit",
     "BoostingOptions",
@@ -62,6 +63,9 @@ MIN_ROWS_TO_HOLD_OUT = 100
 # Iterations on all rows for each that was best without the held-out fifth of them. The validation
 # loss is flat around its minimum, and classes are still separated better beyond it.
 REFIT_FACTOR = 1.5
+# Beyond EARLY_STOPPING_ROWS, linear leaves must be clearly better in this share of the iterations
+# that leaves of one value have: there the fit that chooses is not followed by a longer one.
+TRIAL_SHARE = 1 / 3
 # Smaller differences, as a share of the loss, are noise on a few held-out rows.
 CLEAR_DIFFERENCE = 0.03
 
@@ -145,7 +149,7 @@ OF_TIMES = BoostingDefaults(
 
 # Leaves of a tree that grows best first, and levels of a symmetric one.
 DEFAULT_LEAVES = 15
-SYMMETRIC_DEPTH = 6
+SYMMETRIC_DEPTH = 4
 MAX_SYMMETRIC_DEPTH = 16
 
 
@@ -495,11 +499,13 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    shares_trees: bool
     symmetric: bool
     max_leaf_nodes: int  # 0: no limit
     max_depth: int  # -1: no limit
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     subsample: float
     samples_by_gradient: bool
     max_bins: int
