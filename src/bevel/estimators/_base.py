@@ -509,7 +509,7 @@ class TreeEstimator(TableEstimator):
     _has_rotations: ClassVar[bool] = False
     n_jobs: int | None
     _fitted: FittedForest
-    n_estimators: int
+    n_estimators: int | str
     warm_start: bool
 
     def _to_store(self) -> StoredEstimator:
@@ -794,12 +794,13 @@ class TreeEstimator(TableEstimator):
         if not self._trees_are_kept():
             return None
         n_before = self._fitted.forest.n_trees
-        if self.n_estimators < n_before:
+        wanted = n_before if isinstance(self.n_estimators, str) else self.n_estimators
+        if wanted < n_before:
             raise ValueError(
                 f"n_estimators must be at least the {n_before} trees that exist when "
                 f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
             )
-        if self.n_estimators == n_before:
+        if wanted == n_before:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 UserWarning,

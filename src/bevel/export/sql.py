@@ -280,6 +280,8 @@ def _used(forest: FlatForest) -> tuple[set[int], set[int]]:
     several = np.repeat(split & (count > 1), count)
     alone = set(forest.entry_index[single].tolist())
     combined = set(forest.entry_index[several].tolist()) | set(forest.rotation_index.tolist())
+    if forest.has_leaf_models:
+        combined |= set(forest.entry_index[np.repeat(~split, count)].tolist())
     axes = {f for f in alone | combined if f >= forest.n_features}
     return alone - axes, combined - axes
 
@@ -420,7 +422,8 @@ class _Trees:
         for node in range(stop - 1, start - 1, -1):
             if self.forest.right[node] >= 0:
                 left, right = common[node + 1 - start], common[self.forest.right[node]]
-                common[node - start] = left if left == right else np.nan
+                alike = left == right and not self.forest.has_leaf_models
+                common[node - start] = left if alike else np.nan
         return self._write(start, start, common)
 
     def _write(self, node: int, start: int, common: Floats) -> str:
@@ -432,8 +435,26 @@ class _Trees:
             test, then = self._test(node, is_left), self._write(smaller, start, common)
             cases.append(f"WHEN {test} THEN {then}")
             node = larger
-        value = self._dialect.as_double(common[node - start])
+        value = self._dialect.as_double(common[node - start]) + self._terms(node)
         return f"CASE {' '.join(cases)} ELSE {value} END" if cases else value
+
+    def _terms(self, leaf: int) -> str:
+        """The terms of the linear model of a leaf, each with its sign; empty if there are none."""
+        forest, dialect = self.forest, self._dialect
+        if not forest.has_leaf_models:
+            return ""
+        text = ""
+        for entry in range(*forest.entry_offset[leaf : leaf + 2].tolist()):
+            slope, column = (
+                float(forest.entry_weight[entry]),
+                self._filled[forest.entry_index[entry]],
+            )
+            low, high = (
+                dialect.as_float32(array[entry]) for array in (forest.entry_low, forest.entry_high)
+            )
+            cut = f"{dialect.greatest}({low}, {dialect.least}({high}, {column}))"
+            text += f" {'-' if slope < 0 else '+'} {dialect.as_double(abs(slope))} * {cut}"
+        return text
 
     def _count_leaves(self) -> Array:
         count = (self.forest.right < 0).astype(np.int64)

@@ -75,7 +75,7 @@ from bevel.files.values import (
     encode_scalar,
     encode_value,
 )
-from bevel.forest.aggregation import Aggregation, WeightedSum
+from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.predictor import PackedPredictor
@@ -587,6 +587,8 @@ def _read_forest(
         feature_names, task, encoding = table.of_member(n_features, feature_names, task)
     columns = decode_trees(header, sections)
     check_outputs(task, columns)
+    if columns["entry_low"].length and kind.aggregation is not SumOfTrees:
+        raise damaged("header.columns", "without linear models of leaves, which boosting has", name)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
     families = decode_families(header.take_any("families"), sections, n_trees)

@@ -225,3 +225,13 @@ def test_one_row_and_a_target_of_one_value_are_constants(dialect: str) -> None:
     found = answers(dialect, frame, model.to_sql(TABLE, dialect=dialect))
     assert found["prediction"].tolist() == [2.5] * 60
     assert len(y) == 60
+
+
+def test_linear_models_of_leaves_are_sums_of_cut_columns(dialect: str) -> None:
+    frame, y = numbers()
+    model = ObliqueBoostingRegressor(
+        max_iter=4, learning_rate=0.5, linear_leaves=True, early_stopping=False, random_state=0
+    )
+    model.fit(frame, y)
+    assert model.forest_.has_leaf_models
+    assert_same(dialect, model, other_rows(frame))
