@@ -168,6 +168,8 @@ def test_monotone_constraints_hold():
 def test_several_outputs_are_refused_with_what_to_use():
     with pytest.raises(ValueError, match="Several outputs are for ObliqueForestClassifier"):
         ObliqueClassifier(quality=1).fit(X, np.column_stack([LABELS, LABELS]))
+    with pytest.raises(ValueError, match="times with events for ObliqueSurvivalForest"):
+        ObliqueRegressor(quality=1).fit(X, (np.abs(SIGNAL), SIGNAL > 0.0))
 
 
 def test_scanned_table_is_refused_with_what_to_use(tmp_path):

@@ -6,7 +6,7 @@ import os
 import time
 import warnings
 from abc import ABCMeta
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -46,7 +46,8 @@ from bevel.estimators.registry import KINDS, kind_of, savable
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.export.sql import to_sql
-from bevel.files.model import StoredEstimator, save
+from bevel.files.atomic import write_whole
+from bevel.files.model import StoredEstimator, write_model
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.importance import gain_importances
@@ -409,9 +410,13 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             Path, such as "model.bevel". A crash or a full disk leaves an older file unchanged.
         """
         check_is_fitted(self)
+        write_whole(path, self._file())
+
+    def _file(self) -> Iterator[bytes | memoryview]:
+        """The bytes of the models' file, piece by piece."""
         stored = StoredEstimator(type(self).__name__, self._own_parameters(), self._fitted, None)
         members = [(each, KINDS[each.name]) for each in self._stored_members()]
-        save(stored, kind_of(self), path, members)
+        return write_model(stored, kind_of(self), members)
 
     def verify(self) -> Self:
         """Check the whole of a file that was loaded with `bevel.load(path, mmap=True)`.
