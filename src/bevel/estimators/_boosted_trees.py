@@ -330,9 +330,7 @@ def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | Non
     return np.concatenate(both)
 
 
-def _join_groups(
-    first: BoostingTarget, second: BoostingTarget
-) -> npt.NDArray[np.uint32] | None:
+def _join_groups(first: BoostingTarget, second: BoostingTarget) -> npt.NDArray[np.uint32] | None:
     """Groups of both, those of the second after those of the first."""
     if first.groups is None or second.groups is None:
         return None

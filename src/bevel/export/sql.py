@@ -166,7 +166,7 @@ def _check(
         raise ValueError(
             'to_sql writes the scales None, "minmax", "minmax_clip", "quantile" and "standard"; '
             "got a model with a scale by ranks, whose tables are too long for a query. Fit with "
-            'another scale, or apply the model with bevel.scoring.'
+            "another scale, or apply the model with bevel.scoring."
         )
     size = sum(each.forest.n_nodes * _n_sums(each) for each in fitted.members)
     if size > MAX_SQL_NODES:
@@ -248,7 +248,9 @@ def _write_rows(
         terms |= {tuple(levels[f - n].tolist()) for f in alone | combined if f >= n}
     features = sorted(used | filled | {feature for feature, _ in terms})
     value = {f: query.name("v", f) for f in features}
-    query.then("columns", {value[f]: _read(dialect, encoding, f, names[f]) for f in features}, False)
+    query.then(
+        "columns", {value[f]: _read(dialect, encoding, f, names[f]) for f in features}, False
+    )
     plain = [f for f in features if f not in encoding.nominal]
     if plain and not isinstance(encoding.scaler, IdentityScaler):
         scaled = {value[f]: _scaled(dialect, encoding, f, value[f]) for f in plain}
@@ -400,9 +402,7 @@ def _shares(forest: FlatForest, k: int, hard: bool) -> Floats:
 class _Trees:
     """Writes trees as CASE expressions, with any numbers in their leaves."""
 
-    def __init__(
-        self, query: _Query, forest: FlatForest, terms: Array, n_features: int
-    ) -> None:
+    def __init__(self, query: _Query, forest: FlatForest, terms: Array, n_features: int) -> None:
         self.forest, self._query, self._dialect = forest, query, query.dialect
         n_own = forest.n_features
         self._alone = [query.name("v", f) for f in range(n_features)]
@@ -433,7 +433,9 @@ class _Trees:
             left, right = node + 1, start + int(self.forest.right[node])
             is_left = bool(self._n_leaves[left] <= self._n_leaves[right])
             first, node_then = (left, right) if is_left else (right, left)
-            cases.append(f"WHEN {self._test(node, is_left)} THEN {self._write(first, start, common)}")
+            cases.append(
+                f"WHEN {self._test(node, is_left)} THEN {self._write(first, start, common)}"
+            )
             node = node_then
         value = self._dialect.as_double(common[node - start])
         return f"CASE {' '.join(cases)} ELSE {value} END" if cases else value
@@ -517,7 +519,9 @@ def _write_predictions(query: _Query, member: FittedForest, number: int) -> list
     if isinstance(aggregation, SumOfTrees):
         return _write_link(query, aggregation, number)
     names = [query.name("s", number, k) for k in range(max(1, member.forest.n_classes))]
-    return _write_calibrated(query, aggregation, names, number) if member.forest.n_classes else names
+    return (
+        _write_calibrated(query, aggregation, names, number) if member.forest.n_classes else names
+    )
 
 
 def _write_link(query: _Query, aggregation: SumOfTrees, number: int) -> list[str]:
@@ -620,6 +624,7 @@ def _named_outputs(
     last = query.dialect.label(labels[-1])
     chosen = f"CASE {' '.join(cases)} ELSE {last} END" if cases else last
     named = {
-        quoted(f"probability_{label}"): column for label, column in zip(labels, columns, strict=True)
+        quoted(f"probability_{label}"): column
+        for label, column in zip(labels, columns, strict=True)
     }
     return {"prediction": chosen} | named

@@ -102,7 +102,10 @@ MADE = {
     "leaf": (lambda: ObliqueForestClassifier(max_depth=1, min_samples_leaf=120, **SMALL), 2),
     "boosting_values": (lambda: ObliqueBoostingRegressor(**SHORT), 0),
     "boosting_counts": (lambda: ObliqueBoostingRegressor(loss="poisson", **SHORT), 0),
-    "boosting_median": (lambda: ObliqueBoostingRegressor(loss="quantile", quantile=0.7, **SHORT), 0),
+    "boosting_median": (
+        lambda: ObliqueBoostingRegressor(loss="quantile", quantile=0.7, **SHORT),
+        0,
+    ),
     "boosting_two": (lambda: ObliqueBoostingClassifier(**SHORT), 2),
     "boosting_three": (lambda: ObliqueBoostingClassifier(**SHORT), 3),
     "combined_classes": (lambda: ObliqueClassifier(quality=1, random_state=0), 3),
