@@ -226,7 +226,7 @@ def test_shapley_values_and_effects_of_a_regression_are_those_of_the_weighted_me
 
 
 def test_shapley_values_of_a_classifier_are_refused_with_what_to_use():
-    with pytest.raises(ValueError, match="the models of `estimators_` one by one"):
+    with pytest.raises(TypeError, match=r"model.estimators_\[0\]"):
         analysis.shapley_values(MODELS["classes"], X[:2], X)
 
 
@@ -247,7 +247,8 @@ def test_permutation_importance_is_the_rise_of_the_error_of_the_weighted_mean(ki
         assert np.isclose(value, error(changed) - error(X), rtol=0, atol=1e-12)
     assert np.isclose(found.error, error(X))
     with pytest.raises(NoOutOfBagError, match="out_of_bag=False"):
-        analysis.importance(model, "permutation", X, y)
+        analysis.importance(model, "permutation", X, y, out_of_bag=True)
+    assert "in-bag" in str(analysis.importance(model, "permutation", X, y, n_repeats=1))
 
 
 def test_gain_importance_is_that_of_the_attribute(model):
@@ -284,7 +285,7 @@ def test_rules_imitate_the_predictions_of_the_weighted_mean(model, kind):
     else:
         expected = 1.0 - np.mean((guesses - predicted) ** 2) / np.var(predicted)
     assert np.isclose(found.fidelity, expected, rtol=0, atol=1e-9)
-    with pytest.raises(ValueError, match=r"`estimators_\[0\]` for rules of the forest"):
+    with pytest.raises(ValueError, match="`estimators_` for the rules of their trees"):
         analysis.rule_set(model, X, y, source="forest")
 
 
@@ -424,3 +425,22 @@ def test_order_of_members_in_a_file_is_free(model, tmp_path):
     parts = [predictions(each) for each in model.estimators_[::-1]]
     expected = model.weights_[0] * parts[0] + model.weights_[1] * parts[1]
     assert np.array_equal(predictions(loaded), expected)
+
+
+def test_members_are_weighed_on_groups_that_neither_has_seen():
+    """Labels of half of the groups can only be recognised, which rows of other groups do not tell."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 8)
+    place = rng.normal(size=(60, 4))
+    label = np.where(rng.random(60) < 0.5, place[:, 0] > 0, rng.random(60) < 0.5)[group]
+    rows = place[group] + 0.2 * rng.normal(size=(480, 4))
+    by_row = ObliqueClassifier(quality=1, random_state=0).fit(rows, label)
+    each_alone = ObliqueClassifier(quality=1, random_state=0).fit(rows, label, groups=range(480))
+    np.testing.assert_array_equal(by_row.predict_proba(rows), each_alone.predict_proba(rows))
+    weights = np.where(group == 59, 0.0, 1.0)
+    by_group = ObliqueClassifier(quality=1, random_state=0)
+    by_group.fit(rows, label, weights, groups=group)
+    assert by_group.members_.n_rows % 8 == 0
+    assert min(by_group.members_.losses) > 2 * max(by_row.members_.losses)
+    with pytest.raises(ValueError, match=r"groups must have shape \(480,\)"):
+        by_group.fit(rows, label, groups=group[1:])

@@ -290,8 +290,8 @@ MAX_MEMBERS = 2e7  # training rows times trees: more than a gigabyte for a momen
 
 NOT_KEPT = (
     "Quantiles need the training targets, and the model has not kept them: grow it with bevel fit "
-    "--model forest --keep-targets (keep_targets=True in Python), or explain it on the rows of the fit, with "
-    "--target."
+    "--model forest --keep-targets (keep_targets=True in Python), or explain it on the rows of the "
+    "fit, with --target."
 )
 GROWN_ON = (
     "Quantiles of rows that every tree has seen would be close to their own targets: "
