@@ -215,12 +215,12 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         step = QUALITY[self.quality]
         if self.time_limit is not None:
             step = self._step_within(prepared, first, start, n_threads)
-        others = self._more_seeds(seed, step.n_first_fits(len(target.values)) - 1)
+        others = self._more_seeds(seed, step.n_boosters - 1)
         stages = [
             first,
             *(self._first_stage(table, prepared, order, each, n_threads) for each in others),
         ]
-        boosted = [each.finish(step.refits) for each in stages[: step.n_boosters]]
+        boosted = [each.finish(step.refits) for each in stages]
         n_trees = step.n_trees(target.task)
         prepared = replace(prepared, request=request.with_trees(n_trees))
         rows = RowsInMemory(prepared, prepared.plan(), n_threads)
@@ -302,8 +302,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
 
         def expected(step: Quality) -> float:
             refit = first.seconds_of_refit() if step.refits else 0.0
-            n_more = step.n_first_fits(len(prepared.target.values)) - 1
-            boosting = step.n_boosters * refit + n_more * first.seconds
+            boosting = step.n_boosters * refit + (step.n_boosters - 1) * first.seconds
             forest = of_a_tree * step.n_trees(prepared.target.task)
             return now - start + boosting + forest
 

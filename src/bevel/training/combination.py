@@ -19,7 +19,6 @@ from bevel.forest.aggregation import SumOfTrees, add_some_trees
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.records import Calibration, MemberRecord
 from bevel.forest.task import Task
-from bevel.training.boosting import MIN_ROWS_TO_HOLD_OUT
 
 __all__ = ["QUALITY", "Evidence", "Quality", "held_out_columns", "share_of_first"]
 
@@ -38,8 +37,6 @@ class Quality:
         Boosting models of different seeds, which hold out different rows.
     refits : bool
         Whether boosting fits all rows again, once the held-out ones have found its iterations.
-    n_splits : int
-        How many times boosting holds out rows of a small table, for the weights.
     """
 
     number: int
@@ -47,24 +44,16 @@ class Quality:
     trees_of_numbers: int
     n_boosters: int = 1
     refits: bool = True
-    n_splits: int = 3
 
     def n_trees(self, task: Task) -> int:
         """Trees of the forest."""
         return self.trees_of_classes if task.n_classes else self.trees_of_numbers
 
-    def n_first_fits(self, n_rows: int) -> int:
-        """How many first fits of boosting there are, of which `n_boosters` become models."""
-        few = MIN_ROWS_TO_HOLD_OUT <= n_rows <= FEW_ROWS_TO_WEIGH
-        return max(self.n_boosters, self.n_splits if few else 1)
 
-
-# With more rows, those that are held out once tell the weights well enough.
-FEW_ROWS_TO_WEIGH = 2000
 # Measured in docs/guide/combined.md.
 QUALITY: Mapping[int, Quality] = {
-    1: Quality(1, 100, 100, refits=False, n_splits=1),
-    2: Quality(2, 200, 150, n_splits=1),
+    1: Quality(1, 100, 100, refits=False),
+    2: Quality(2, 200, 150),
     3: Quality(3, 500, 300),
     4: Quality(4, 500, 300, n_boosters=3),
     5: Quality(5, 1000, 600, n_boosters=6),

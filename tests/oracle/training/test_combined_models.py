@@ -14,7 +14,6 @@ from bevel import (
     ObliqueForestRegressor,
     ObliqueRegressor,
 )
-from bevel.estimators.combined import ObliqueCombination
 from bevel.forest.task import Classification, Regression
 from bevel.training import combination
 from bevel.training.combination import (
@@ -185,30 +184,7 @@ def test_noise_does_not_make_the_loss_of_the_members_too_good(kind):
     record = COMBINED[kind](random_state=0).fit(X, y).members_
     constant = 1.0 if kind == "numbers" else np.log(2.0)
     assert (record.losses > 0.85 * constant).all()
-
-
-@pytest.mark.parametrize("kind", ["classes", "numbers"])
-def test_rows_of_the_weights_are_those_that_any_of_three_first_fits_holds_out(kind, monkeypatch):
-    X, y = messy_table(250, kind)
-    held_out = []
-    first_stage = ObliqueCombination._first_stage
-
-    def watched(self, *given):
-        held_out.append(first_stage(self, *given))
-        return held_out[-1]
-
-    monkeypatch.setattr(ObliqueCombination, "_first_stage", watched)
-    record = COMBINED[kind](random_state=0).fit(X, y).members_
-    assert len(held_out) == 3
-    assert record.n_models.tolist() == [1, 1]
-    # A few rows may be in all bags of twenty trees.
-    assert 0 <= np.any([each.held_out for each in held_out], axis=0).sum() - record.n_rows < 5
-    assert len({each.held_out.tobytes() for each in held_out}) == 3
-    monkeypatch.setattr(combination, "FEW_ROWS_TO_WEIGH", 249)
-    held_out.clear()
-    record = COMBINED[kind](random_state=0).fit(X, y).members_
-    assert len(held_out) == 1
-    assert record.n_rows <= held_out[0].held_out.sum() == 50
+    assert record.n_rows == 400
 
 
 @pytest.mark.parametrize("kind", ["classes", "numbers"])
