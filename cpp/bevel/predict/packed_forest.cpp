@@ -317,15 +317,16 @@ class Packer {
       const size_t n_nodes = static_cast<size_t>(forest_.tree_offset[t + 1]) - first;
       poll_cancellation(n_nodes * kWorkOfNode);
       const auto depth = static_cast<uint32_t>(std::bit_width(n_nodes) - 1);
-      const bool found = depth > 0 && std::has_single_bit(n_nodes + 1) &&
-                         is_symmetric(first, 0, 0, depth);
+      const bool found =
+          depth > 0 && std::has_single_bit(n_nodes + 1) && is_symmetric(first, 0, 0, depth);
       const bool repeats = packed_.is_repeated(t);
       symmetric.tree.push_back({repeats ? symmetric.tree.back().first_level
                                         : static_cast<uint32_t>(symmetric.level.size()),
                                 found ? depth : SymmetricTrees::kNone,
                                 static_cast<uint32_t>(forest_.first_leaf(t))});
       // The nodes on the left edge come first.
-      for (uint32_t level = 0; found && !repeats && level < depth; ++level) add_level(first + level);
+      for (uint32_t level = 0; found && !repeats && level < depth; ++level)
+        add_level(first + level);
       any |= found;
     }
     if (!any) symmetric = {};
@@ -335,8 +336,7 @@ class Packer {
   bool is_symmetric(size_t first, size_t node, uint32_t level, uint32_t depth) const {
     if (level == depth) return is_leaf(first + node);
     const size_t right = node + (size_t{1} << (depth - level));
-    return !is_leaf(first + node) &&
-           static_cast<size_t>(forest_.right[first + node]) == right &&
+    return !is_leaf(first + node) && static_cast<size_t>(forest_.right[first + node]) == right &&
            have_same_split(first + level, first + node) &&
            is_symmetric(first, node + 1, level + 1, depth) &&
            is_symmetric(first, right, level + 1, depth);

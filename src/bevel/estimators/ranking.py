@@ -72,6 +72,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
     _defaults: ClassVar[BoostingDefaults] = OF_RANKINGS
     _estimator_type = "ranker"
     scoring: ClassVar[str] = "loss"  # type: ignore[misc]
+    multi_strategy: ClassVar[str] = "one_output_per_tree"
     eval_at: int
 
     def __init__(
@@ -83,7 +84,8 @@ class ObliqueBoostingRanker(ObliqueBoosting):
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -111,6 +113,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf

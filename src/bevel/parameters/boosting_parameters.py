@@ -299,18 +299,18 @@ BOOSTING_CLASSIFIER_PARAMETERS = _table(
 )
 BOOSTING_REGRESSOR_PARAMETERS = _table(_REGRESSOR, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN)
 _OF_RANKER = {
-    "learning_rate": 'Factor of what each tree adds. Smaller ones need more iterations and often '
+    "learning_rate": "Factor of what each tree adds. Smaller ones need more iterations and often "
     'rank better. "auto" is 0.05, or 0.1 with more than 10 000 rows. Where all rows are fitted '
     "again (`refit`), a first fit looks for the number of iterations with 0.1.",
     "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 20 over '
     "the learning rate.",
-    "projection": 'Where the directions come from that splits cut along. They are drawn once for '
+    "projection": "Where the directions come from that splits cut along. They are drawn once for "
     'each iteration, for all nodes of its trees. "auto": all single features and sparse '
     "combinations, side by side; with validation queries single features alone are tried too, and "
     'taken if their NDCG is 3 % higher. "axis" cuts single features only; "sparse", '
     '"combination", "rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` '
     "combine them. In a list all members take part.",
-    "early_stopping": 'Whether to stop when NDCG on validation queries stops to rise, and to keep '
+    "early_stopping": "Whether to stop when NDCG on validation queries stops to rise, and to keep "
     'the iterations up to its maximum. "auto": if validation rows are given to fit, if there are '
     "more than 10 000 rows, of whose queries a share is then held out, and with fewer rows to "
     'choose the number of iterations if it is "auto" (see `refit`).',
@@ -322,5 +322,5 @@ _OF_RANKER = {
 BOOSTING_RANKER_PARAMETERS = {
     name: replace(parameter, meaning=_OF_RANKER.get(name, parameter.meaning))
     for name, parameter in _table(_RANKER, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
-    if name != "scoring"
+    if name not in ("scoring", "multi_strategy")
 }
