@@ -55,6 +55,7 @@ class BoostingOptions:
     max_depth: int
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     min_hessian: float
     subsample: float
     samples_by_gradient: bool
@@ -91,6 +92,8 @@ class BoostingData:
         level_terms: npt.NDArray[np.int32] | None = None,
         is_idle: npt.NDArray[np.uint8] | None = None,
         groups: npt.NDArray[np.uint32] | None = None,
+        event: npt.NDArray[np.uint8] | None = None,
+        entry: npt.NDArray[np.float64] | None = None,
     ) -> None: ...
 
 def boost(

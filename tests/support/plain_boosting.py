@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -212,3 +213,28 @@ class PlainBoosting:
         """What the loss falls by when the rows get their value."""
         value = self._value(g, h, low, high)
         return float(-value * (g.sum() + 0.5 * (h.sum() + self.l2) * value))
+
+
+def check_leaf_steps(
+    model: Any,
+    X: Floats,
+    gradients: Callable[[Floats], tuple[Floats, Floats]],
+    rtol: float = 1e-9,
+) -> None:
+    """Assert that every leaf of every tree is the Newton step of its rows, one after the other.
+
+    gradients: weighted gradients and hessians of all rows, from their raw predictions.
+    """
+    forest, leaves = model.forest_, model.apply(X)
+    raw = np.full(len(X), model.baseline_prediction_[0])
+    for tree in range(forest.n_trees):
+        gradient, hessian = gradients(raw)
+        first = forest.tree_offset[tree]
+        for leaf in np.unique(leaves[:, tree]):
+            rows = leaves[:, tree] == leaf
+            curvature = hessian[rows].sum() + model.l2_regularization
+            expected = -model.learning_rate * gradient[rows].sum() / curvature
+            np.testing.assert_allclose(
+                forest.leaf_value[first + leaf], expected, rtol=rtol, atol=1e-12
+            )
+        raw = raw + forest.leaf_value[first + leaves[:, tree]]

@@ -11,6 +11,7 @@
 
 #include "bevel/boosting/binned_columns.h"
 #include "bevel/boosting/gradient_sampling.h"
+#include "bevel/boosting/leaf_models.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/splitting/histogram_splitter.h"
 #include "bevel/boosting/splitting/shared_splitter.h"
@@ -56,6 +57,7 @@ class Booster {
     else
       features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
     columns_.emplace(options, set.data, table, *features_, boosting.max_bins, set.direction_room);
+    if (boosting.linear_leaves) leaf_models_.emplace(set.data, table, boosting.l2);
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
     else
@@ -302,6 +304,9 @@ class Booster {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
     const std::vector<ValueBounds> bounds = bound_values(tree, output);
+    std::vector<std::vector<int32_t>> features;
+    std::vector<LeafModel> models(leaf_models_ ? tree.nodes.size() : 0);
+    if (leaf_models_) features = leaf_models_->features_of_leaves(tree.nodes);
     const bool parallel = bag_.size() > kBlockRows;
     team.run(tree.leaves.size(), parallel, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
@@ -311,16 +316,28 @@ class Booster {
       weights[static_cast<size_t>(leaf.node)] = weight;
       double step = best_step(leaf.value_rows, output);
       if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
-      tree.nodes.leaf_value[leaf.node] =
-          std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
+      double& value = tree.nodes.leaf_value[leaf.node];
+      value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
+      if (!leaf_models_) return;
+      const auto node = static_cast<size_t>(leaf.node);
+      models[node] = leaf_models_->fit(leaf.value_rows, features[node], gradients_, value,
+                                       boosting_.learning_rate);
+      value = models[node].value;
     });
     // Only now: the value of a leaf may depend on the predictions of rows of others.
     team.run(tree.leaves.size(), parallel, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
+      if (leaf_models_) {
+        const LeafModel& model = models[static_cast<size_t>(leaf.node)];
+        leaf_models_->add(model, leaf.rows, raw);
+        leaf_models_->add(model, leaf.others, raw);
+        return;
+      }
       const double value = tree.nodes.leaf_value[leaf.node];
       for (const uint32_t row : leaf.rows) raw[row] += value;
       for (const uint32_t row : leaf.others) raw[row] += value;
     });
+    if (leaf_models_) store_models(models, tree.nodes);
     for (size_t node = tree.nodes.size(); node-- > 0;) {
       const int32_t right = tree.nodes.right[node];
       if (right >= 0) weights[node] = weights[node + 1] + weights[static_cast<size_t>(right)];
@@ -346,6 +363,7 @@ class Booster {
   std::span<const uint32_t> bag_;  // the rows of an iteration: all training rows, or those drawn
   std::optional<BinnedColumns> features_;
   std::optional<TreeColumns> columns_;
+  std::optional<LeafModels> leaf_models_;  // none: leaves have one value each
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
   GradientSampling sampling_;

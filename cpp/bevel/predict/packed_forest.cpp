@@ -366,6 +366,7 @@ class Packer {
     if (forest_.n_classes == 0 && packed_.n_outputs > 0) return next_leaf_++;
     if (forest_.n_classes == 0) {
       packed_.leaf_value.push_back(forest_.leaf_value[node]);
+      if (forest_.has_leaf_models()) add_leaf_terms(node);
       return static_cast<int32_t>(packed_.leaf_value.size() - 1);
     }
     const SplitView leaf = view_split(forest_, node);
@@ -382,6 +383,15 @@ class Packer {
       add_votes(leaf);
     }
     return forest_.n_classes + static_cast<int32_t>(packed_.share_offset.size() - 2);
+  }
+
+  void add_leaf_terms(size_t node) {
+    if (packed_.leaf_terms_offset.empty()) packed_.leaf_terms_offset.push_back(0);
+    for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e)
+      packed_.leaf_terms.push_back(forest_.leaf_term(e));
+    require(packed_.leaf_terms.size() <= std::numeric_limits<uint32_t>::max(),
+            "[PackedForest] more coefficients than 32 bits count; predict with fewer trees");
+    packed_.leaf_terms_offset.push_back(static_cast<uint32_t>(packed_.leaf_terms.size()));
   }
 
   // Class of the largest of the shares [first, last); ties go to the first.
@@ -428,9 +438,9 @@ size_t PackedForest::nbytes() const {
   size_t total = std::visit(size, nodes) + size(roots) + size(first_split) + size(medians) +
                  size(general) + size(general_place) + size(general_weight) + size(bits) +
                  size(missing_left) + size(share_offset) + size(share_class) + size(share) +
-                 size(vote) + size(leaf_value) + size(symmetric.tree) + size(symmetric.level) +
-                 size(symmetric.feature) + size(symmetric.weight) +
-                 size(repeats);  // output_value is the forest's
+                 size(vote) + size(leaf_value) + size(leaf_terms) + size(leaf_terms_offset) +
+                 size(symmetric.tree) + size(symmetric.level) + size(symmetric.feature) +
+                 size(symmetric.weight) + size(repeats);  // output_value is the forest's
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -150,7 +151,10 @@ struct PackedForest {
   std::vector<float> share;
   std::vector<int32_t> vote;       // vote of leaf n_classes + i, one for each output
   std::vector<double> leaf_value;  // regression
-  size_t n_outputs = 0;            // 0: one
+  // Terms of the linear models of leaves, and where those of each leaf begin; empty without models.
+  std::vector<LeafTerm> leaf_terms;
+  std::vector<uint32_t> leaf_terms_offset;
+  size_t n_outputs = 0;  // 0: one
   // Regression with several outputs: those of leaf i begin at i * n_outputs. The forest's own.
   std::span<const double> output_value;
 
@@ -182,6 +186,23 @@ struct PackedForest {
   // Class with the largest share in a leaf.
   int32_t vote_of(int32_t leaf) const {
     return leaf < n_classes ? leaf : vote[static_cast<size_t>(leaf - n_classes)];
+  }
+  // The value of a leaf on a row, in regression with one output.
+  double value_of(int32_t leaf, const float* row) const {
+    return value_of(leaf, [row](size_t feature) { return row[feature]; });
+  }
+  // The same for a row that `read` has the features of.
+  template <class Read>
+    requires std::invocable<Read, size_t>
+  double value_of(int32_t leaf, Read read) const {
+    const auto i = static_cast<size_t>(leaf);
+    double value = leaf_value[i];
+    if (leaf_terms.empty()) return value;
+    for (uint32_t t = leaf_terms_offset[i]; t < leaf_terms_offset[i + 1]; ++t) {
+      const auto feature = static_cast<size_t>(leaf_terms[t].feature);
+      value += leaf_terms[t].value(read(feature), medians[feature]);
+    }
+    return value;
   }
   size_t nbytes() const;
 

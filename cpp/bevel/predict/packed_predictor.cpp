@@ -93,7 +93,7 @@ class SoftVotes {
  public:
   explicit SoftVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     if (leaf < forest_.n_classes) {
       sums[leaf] += 1.0;
       return;
@@ -111,7 +111,9 @@ class HardVotes {
  public:
   explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
+    sums[forest_.vote_of(leaf)] += 1.0;
+  }
 
  private:
   const PackedForest& forest_;
@@ -122,7 +124,7 @@ class OutputVotes {
  public:
   explicit OutputVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     const size_t first = static_cast<size_t>(leaf - forest_.n_classes) * forest_.n_outputs;
     for (size_t k = 0; k < forest_.n_outputs; ++k) sums[forest_.vote[first + k]] += 1.0;
   }
@@ -135,8 +137,8 @@ class Values {
  public:
   explicit Values(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return 1; }
-  void add(int32_t leaf, size_t, double* sums) const {
-    sums[0] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  void add(int32_t leaf, size_t, const float* row, double* sums) const {
+    sums[0] += forest_.value_of(leaf, row);
   }
 
  private:
@@ -148,7 +150,7 @@ class LeafVectors {
  public:
   explicit LeafVectors(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return forest_.n_outputs; }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     const double* values = &forest_.output_value[static_cast<size_t>(leaf) * forest_.n_outputs];
     for (size_t k = 0; k < forest_.n_outputs; ++k) sums[k] += values[k];
   }
@@ -163,8 +165,8 @@ class OutputValues {
   OutputValues(const PackedForest& forest, size_t n_outputs)
       : forest_(forest), n_outputs_(n_outputs) {}
   size_t width() const { return n_outputs_; }
-  void add(int32_t leaf, size_t tree, double* sums) const {
-    sums[tree % n_outputs_] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  void add(int32_t leaf, size_t tree, const float* row, double* sums) const {
+    sums[tree % n_outputs_] += forest_.value_of(leaf, row);
   }
 
  private:
@@ -200,7 +202,8 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
     for (int32_t row : chosen) {
       walk_trees(forest, walk, first, last, block.row(static_cast<size_t>(row)), scratch.leaf);
       for (size_t t = 0; t < last - first; ++t)
-        leaves.add(scratch.leaf[t], first + t, sums + static_cast<size_t>(row) * width);
+        leaves.add(scratch.leaf[t], first + t, block.row(static_cast<size_t>(row)),
+                   sums + static_cast<size_t>(row) * width);
     }
     return;
   }
@@ -220,8 +223,10 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
     else
       walk_tree(forest, walk, tree, block, chosen, scratch);
     walked = true;
-    for (size_t i = 0; i < chosen.size(); ++i)
-      leaves.add(scratch.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const auto row = static_cast<size_t>(chosen[i]);
+      leaves.add(scratch.leaf[i], tree, block.row(row), sums + row * width);
+    }
   }
 }
 

@@ -333,8 +333,7 @@ def _one_of(groups: Any, sizes: Any, qid: Any, n_rows: int) -> Any:
 
 
 def _labels_of_sizes(sizes: Any, n_rows: int, name: str) -> Labels:
-    """Number of the query of each row, from the numbers of rows of queries that follow each other.
-    """
+    """Number of the query of each row; queries of these numbers of rows follow each other."""
     try:
         counts = np.asarray(sizes)
         good = counts.ndim == 1 and counts.dtype.kind in "iu" and bool((counts > 0).all())

@@ -25,6 +25,7 @@ __all__ = [
     "BOOSTING_CLASSIFIER_PARAMETERS",
     "BOOSTING_RANKER_PARAMETERS",
     "BOOSTING_REGRESSOR_PARAMETERS",
+    "BOOSTING_SURVIVAL_PARAMETERS",
 ]
 
 _SCHEDULE = [
@@ -242,6 +243,21 @@ _CLASSIFIER = [
     ),
 ]
 
+_LEAVES = [
+    Parameter(
+        "linear_leaves",
+        "auto",
+        [StrOptions(("auto",)), Flag()],
+        "Whether leaves have linear models on up to seven numeric features of the splits above "
+        "them, shrunk by `l2_regularization`. A leaf cuts features to the range of its training "
+        "rows, so that it does not extrapolate; a missing value counts as the median. "
+        '"auto": a regression by squared error with validation rows fits both kinds of leaves, and '
+        "takes linear ones if their loss is 3 % lower. Not of sparse tables, and not with "
+        "`monotonic_cst` or losses of quantiles.",
+        "Use False for leaves of one value.",
+    ),
+]
+
 REGRESSION_LOSSES = (
     "squared_error",
     "absolute_error",
@@ -289,6 +305,18 @@ _RANKER = [
     ),
 ]
 
+_SURVIVAL = [
+    Parameter(
+        "loss",
+        "cox",
+        [StrOptions(("cox", "log_logistic", "weibull"))],
+        'What is minimised. "cox": minus the logarithm of the partial likelihood, which orders the '
+        "rows and leaves the shape of the hazard open; events of one time are at risk together "
+        '(Breslow 1974). "log_logistic" and "weibull": accelerated failure time, where features '
+        "stretch times that have this distribution, whose spread is estimated too.",
+    ),
+]
+
 
 def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for group in groups for parameter in group}
@@ -297,7 +325,9 @@ def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
 BOOSTING_CLASSIFIER_PARAMETERS = _table(
     _CLASSIFIER[:1], _SCHEDULE, _TREES, _STOPPING, _DATA, _CLASSIFIER[1:], _RUN
 )
-BOOSTING_REGRESSOR_PARAMETERS = _table(_REGRESSOR, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN)
+BOOSTING_REGRESSOR_PARAMETERS = _table(
+    _REGRESSOR, _SCHEDULE, _TREES, _LEAVES, _STOPPING, _DATA, _RUN
+)
 _OF_RANKER = {
     "learning_rate": "Factor of what each tree adds. Smaller ones need more iterations and often "
     'rank better. "auto" is 0.05, or 0.1 with more than 10 000 rows. Where all rows are fitted '
@@ -323,4 +353,17 @@ BOOSTING_RANKER_PARAMETERS = {
     name: replace(parameter, meaning=_OF_RANKER.get(name, parameter.meaning))
     for name, parameter in _table(_RANKER, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
     if name not in ("scoring", "multi_strategy")
+}
+_OF_TIMES = {
+    "learning_rate": _OF_RANKER["learning_rate"].replace("rank better", "predict better"),
+    "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 5 over '
+    "the learning rate.",
+    "validation_fraction": "Share of the training rows that is held out for early stopping if fit "
+    'is given no validation rows; of events and censored rows alike. "auto" is 0.2 if all rows are '
+    "fitted again, else 0.1.",
+}
+BOOSTING_SURVIVAL_PARAMETERS = {
+    name: replace(parameter, meaning=_OF_TIMES.get(name, parameter.meaning))
+    for name, parameter in _table(_SURVIVAL, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
+    if name != "scoring"
 }
