@@ -281,12 +281,14 @@ def pages(session: nox.Session) -> None:
 CLIENTS = (
     *(
         "autogluon.core",
+        "duckdb",
         "fastapi",
         "httpx",
         "imbalanced-learn",
         "mapie",
         "mlflow",
         "optuna",
+        "pyspark",
         "shap",
     ),
     *("mlforecast", "skforecast", "skops", "sktime"),

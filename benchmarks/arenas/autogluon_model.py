@@ -88,7 +88,13 @@ class BevelForestModel(AbstractModel):
     def _estimator(self, num_cpus: int | str) -> Any:
         kind = self._kinds()[self.problem_type == REGRESSION]
         threads = num_cpus if isinstance(num_cpus, int) else None
-        return kind(n_jobs=threads, **self._get_model_params())
+        return kind(n_jobs=threads, **self._number_of_trees(), **self._get_model_params())
+
+    def _number_of_trees(self) -> dict[str, int]:
+        """A number where none is given, so that the time limit can lower it."""
+        if "n_estimators" in self._get_model_params():
+            return {}
+        return {"n_estimators": self.n_trees_default[self.problem_type == REGRESSION]}
 
     @classmethod
     def _kinds(cls) -> tuple[type, type]:

@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bevel import analysis, plots, presets, projections, workflow
+    from bevel import analysis, plots, presets, projections, scoring, workflow
     from bevel import dask as dask
     from bevel import datasets as datasets
     from bevel import mlflow as mlflow
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         ObliqueForestRegressor,
         ObliqueIsolationForest,
         ObliqueRegressor,
+        ObliqueSurvivalBoosting,
         ObliqueSurvivalForest,
         RegularizedRotationClassifier,
         RegularizedRotationRegressor,
@@ -57,6 +58,7 @@ __all__ = [
     "ObliqueForestRegressor",
     "ObliqueIsolationForest",
     "ObliqueRegressor",
+    "ObliqueSurvivalBoosting",
     "ObliqueSurvivalForest",
     "PrecisionWarning",
     "RegularizedRotationClassifier",
@@ -74,6 +76,7 @@ __all__ = [
     "projections",
     "read_table",
     "scan",
+    "scoring",
     "tune",
     "workflow",
 ]
@@ -81,8 +84,8 @@ __all__ = [
 # Imported at their first use: a program that only predicts does not pay for the others, and the
 # command line can be stopped while they are read.
 _MODULES = (
-    *("analysis", "dask", "datasets", "mlflow", "plots", "presets", "projections", "tuning"),
-    "workflow",
+    *("analysis", "dask", "datasets", "mlflow", "plots", "presets", "projections", "scoring"),
+    *("tuning", "workflow"),
 )
 _PLACES = {
     "FlatForest": "bevel.forest.flat_forest",

@@ -14,6 +14,7 @@ MODULES = (
     "bevel",
     *(f"bevel.{name}" for name in ("analysis", "datasets", "plots", "presets", "projections")),
     "bevel.dask",
+    "bevel.scoring",
     "bevel.mlflow",
     "bevel.workflow",
 )

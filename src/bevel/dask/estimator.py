@@ -217,7 +217,7 @@ class DaskForest(ObliqueForest):
             validate_data(self, _empty_like(X, size.n_columns), skip_check_array=True)
             names = self._names_of_columns()
             at_workers = RowsAtWorkers(fit, request, names, rows, stacklevel=4)
-            self._finish(fit_forest(at_workers, self.n_estimators, self._progress))
+            self._finish(fit_forest(at_workers, sent.n_trees, self._progress))
         self._describe_target(self._fitted.task)
         return self
 

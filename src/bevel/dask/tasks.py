@@ -33,9 +33,11 @@ from bevel.training.automatic import (
     OutOfBagPredictions,
     StoredPredictions,
     TreeShares,
+    TreeSpread,
     predict_family,
     replace_trees,
     share_by_evidence,
+    spreads_of_family,
 )
 from bevel.training.blocks import (
     Block,
@@ -186,10 +188,13 @@ def grow_trees(
     return cancellable(lambda: rows.grow(numbers, of_tree, min_samples_split, quiet))
 
 
+EvaluatedFamily = tuple[OutOfBagPredictions, list[TreeSpread]]
+
+
 def evaluate_family(
     preparation: Preparation, family: int, parts: Sequence[FlatForest], n_before: int
-) -> OutOfBagPredictions:
-    """Out-of-bag predictions by the micro-forest of a family.
+) -> EvaluatedFamily:
+    """Out-of-bag predictions by the micro-forest of a family, and the spread of its trees.
 
     Parameters
     ----------
@@ -207,14 +212,20 @@ def evaluate_family(
     n_trees = plan.micro_trees(rows.n_rows)
     own = take_trees(join_all(parts), range(n_before, n_before + n_trees))
     forests, target = rows.micro_forests(own, family), preparation.prepared.target
-    return cancellable(lambda: predict_family(forests, family, plan, target))
+    about = (forests, family, plan, target)
+    return cancellable(lambda: (predict_family(*about), spreads_of_family(*about)))
 
 
-def share_trees(preparation: Preparation, out_of_bag: Sequence[OutOfBagPredictions]) -> TreeShares:
+def share_trees(preparation: Preparation, families: Sequence[EvaluatedFamily]) -> TreeShares:
     """Divide the trees among the families."""
     assert preparation.plan is not None
-    evaluated = StoredPredictions(out_of_bag)
-    return share_by_evidence(preparation.plan, evaluated, preparation.prepared.target)
+    evaluated = StoredPredictions([predictions for predictions, _ in families])
+    target = preparation.prepared.target
+
+    def spread(family: int, size: int) -> TreeSpread:
+        return families[family][1][size]
+
+    return share_by_evidence(preparation.plan, evaluated, target, spread)
 
 
 def join_trees(

@@ -32,7 +32,8 @@ from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.export.sql import to_sql
-from bevel.files.model import StoredEstimator, save
+from bevel.files.atomic import write_whole
+from bevel.files.model import StoredEstimator, write_model
 from bevel.forest.aggregation import Aggregation, MeanOfTrees
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
@@ -519,7 +520,7 @@ class TreeEstimator(TableEstimator):
     _has_rotations: ClassVar[bool] = False
     n_jobs: int | None
     _fitted: FittedForest
-    n_estimators: int
+    n_estimators: int | str
     warm_start: bool
 
     def _to_store(self) -> StoredEstimator:
@@ -602,7 +603,11 @@ class TreeEstimator(TableEstimator):
             Path, such as "model.bevel". A crash or a full disk leaves an older file unchanged.
         """
         check_is_fitted(self)
-        save(self._to_store(), kind_of(self), path)
+        write_whole(path, self._file())
+
+    def _file(self) -> Iterator[bytes | memoryview]:
+        """The bytes of the model's file, piece by piece."""
+        return write_model(self._to_store(), kind_of(self))
 
     def verify(self) -> Self:
         """Check the whole of a file that was loaded with `bevel.load(path, mmap=True)`.
@@ -800,12 +805,13 @@ class TreeEstimator(TableEstimator):
         if not self._trees_are_kept():
             return None
         n_before = self._fitted.forest.n_trees
-        if self.n_estimators < n_before:
+        wanted = n_before if isinstance(self.n_estimators, str) else self.n_estimators
+        if wanted < n_before:
             raise ValueError(
                 f"n_estimators must be at least the {n_before} trees that exist when "
                 f"warm_start=True; got {self.n_estimators}. Raise it, or set warm_start=False."
             )
-        if self.n_estimators == n_before:
+        if wanted == n_before:
             warnings.warn(
                 "Warm-start fitting without increasing n_estimators does not fit new trees.",
                 UserWarning,

@@ -97,7 +97,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
 
     _parameters: ClassVar[Mapping[str, Parameter]]
     _target_kind: ClassVar[TargetKind]
-    n_estimators: int
+    n_estimators: int | str
     verbose: int
     callback: Callback | None
     _out_of_bag_name: ClassVar[str] = "oob_prediction_"
@@ -168,11 +168,14 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
         prepared = prepare(request, *training, n_threads, before, order, self._may_be_sparse)
         self._describe_target(prepared.target.task)
         if order.times is not None:
-            how = (self.n_estimators, n_threads, self._progress)
+            how = (request.n_trees, n_threads, self._progress)
             self._finish(fit_in_time(prepared, self._plan_of, *how))
             return self
         rows = RowsInMemory(prepared, self._plan_of(prepared), n_threads)
-        self._finish(fit_forest(rows, self.n_estimators, self._progress))
+        n_trees = request.n_trees
+        if before is not None and self.n_estimators == "auto":
+            n_trees = before.forest.n_trees
+        self._finish(fit_forest(rows, n_trees, self._progress))
         return self
 
     def _fit_over_blocks(
@@ -203,7 +206,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             space = WorkSpace(read.shares.numbers, read.shares.rows)
             names = self._names_of_columns()
             rows = RowsInBlocks(request, read.blocks, read.table, names, task, space, n_threads)
-            self._finish(fit_forest(rows, self.n_estimators, self._progress))
+            self._finish(fit_forest(rows, request.n_trees, self._progress))
 
     def _checked_parameters(self) -> tuple[dict[str, Any], Sequence[ProjectionDraws]]:
         """Parameters of a fit, checked singly and together, and the projections among them."""
@@ -430,7 +433,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
 
     def __init__(
         self,
-        n_estimators: int = 500,
+        n_estimators: int | str = "auto",
         *,
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
@@ -633,7 +636,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
 
     def __init__(
         self,
-        n_estimators: int = 300,
+        n_estimators: int | str = "auto",
         *,
         projection: Any = "auto",
         n_projections: int | float | str = "auto",

@@ -209,7 +209,7 @@ class ObliqueIsolationForest(
         n_threads: int,
     ) -> FlatForest:
         """Add new trees to the existing ones, up to `n_estimators`."""
-        trees = range(0 if before is None else before.forest.n_trees, self.n_estimators)
+        trees = range(0 if before is None else before.forest.n_trees, int(self.n_estimators))
         if before is not None and not len(trees):
             return before.forest
         progress = Progress(0, len(trees), bool(self.verbose), self.callback, label="growing trees")

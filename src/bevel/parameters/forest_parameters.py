@@ -80,15 +80,31 @@ CONSTRAINT_PARAMETERS = [
 # Trees, or models of an ensemble: their number alone, without any splits, takes 1 GB.
 MAX_MODELS = 10**6
 
+_N_ESTIMATORS = Parameter(
+    "n_estimators",
+    300,
+    [Integer(1, MAX_MODELS)],
+    "Number of trees. More of them steady the result and do not overfit; training, "
+    "prediction and memory grow in proportion.",
+    "Use 100 to 1000.",
+)
+
+
+def _chosen_number(most: int) -> Parameter:
+    """The number of trees of a forest that may choose it."""
+    return replace(
+        _N_ESTIMATORS,
+        default="auto",
+        accepts=[StrOptions(["auto"]), *_N_ESTIMATORS.accepts],
+        meaning=f'{_N_ESTIMATORS.meaning} "auto" is {most}, or with `projection="auto"` '
+        "from 5000 rows on fewer: as many as leave more trees at most 1 % of the squared error "
+        "(Brier score) and of the variance that is explained, both out of bag.",
+        remedy='Use "auto", or 100 to 1000.',
+    )
+
+
 _FOREST = [
-    Parameter(
-        "n_estimators",
-        300,
-        [Integer(1, MAX_MODELS)],
-        "Number of trees. More of them steady the result and do not overfit; training, "
-        "prediction and memory grow in proportion.",
-        "Use 100 to 1000.",
-    ),
+    _N_ESTIMATORS,
     Parameter(
         "projection",
         "auto",
@@ -440,7 +456,7 @@ def _table(*groups: Sequence[Parameter]) -> dict[str, Parameter]:
 
 
 CLASSIFIER_PARAMETERS = _table(
-    [replace(_FOREST[0], default=500), *_FOREST[1:]],
+    [_chosen_number(500), *_FOREST[1:]],
     _CLASSIFIER[:1],
     [*_SPLITS, PURITY],
     _BAGS,
@@ -450,7 +466,7 @@ CLASSIFIER_PARAMETERS = _table(
     _RUN,
 )
 REGRESSOR_PARAMETERS = _table(
-    _FOREST,
+    [_chosen_number(300), *_FOREST[1:]],
     _REGRESSOR[:1],
     [*_SPLITS, PURITY],
     _BAGS,
@@ -512,7 +528,7 @@ def _by_name(*parameters: Parameter) -> Mapping[str, Parameter]:
 
 ISOLATION_PARAMETERS = _by_name(
     replace(
-        REGRESSOR_PARAMETERS["n_estimators"],
+        _N_ESTIMATORS,
         default=100,
         meaning="Number of trees. More of them steady the scores; training, prediction and memory "
         "grow in proportion.",

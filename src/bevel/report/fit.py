@@ -126,7 +126,8 @@ class ResultWriter:
 
     def subtitle(self, fitted: FitResult) -> str:
         """The model in short."""
-        return f"A forest of {fitted.settings.n_trees:,} trees, seed {fitted.settings.seed}"
+        n_trees = fitted.model.forest_.n_trees
+        return f"A forest of {n_trees:,} trees, seed {fitted.settings.seed}"
 
     def rows(self, fitted: FitResult) -> LabelledRows:
         """The rows that the data sheet describes."""
@@ -165,7 +166,7 @@ def _grown(fitted: FitResult) -> str:
 
 
 def _forest_line(fitted: FitResult) -> str:
-    return f"{fitted.model.n_estimators:,} trees, {_grown(fitted)}"
+    return f"{fitted.model.forest_.n_trees:,} trees, {_grown(fitted)}"
 
 
 class OneTargetWriter(ResultWriter):

@@ -9,10 +9,10 @@ Blaser's idea for rotations (thesis, chapter 2), applied to families.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 import numpy.typing as npt
@@ -44,12 +44,14 @@ __all__ = [
     "RowsOfFamily",
     "StoredPredictions",
     "TreeShares",
+    "TreeSpread",
     "assign_trees",
     "axis_family",
     "brier_scores",
     "candidates_for",
     "choose_size",
     "count_trees",
+    "enough_trees",
     "losses_of_best_power",
     "measure",
     "measure_blocks",
@@ -62,6 +64,7 @@ __all__ = [
     "share_equally",
     "share_further",
     "sizes_to_compare",
+    "spreads_of_family",
     "weigh_families",
 ]
 
@@ -185,11 +188,22 @@ class MicroForests:
         known : ndarray of bool, shape (n_rows,)
             Rows that have a prediction.
         """
+        sums, n_trees = self._pruned_sums(sizes, row_step, rows, self._trees_of(kind))
+        known = n_trees > 0
+        if self._counted is not None:
+            known &= self._counted[::row_step][rows or slice(None)]
+        sums /= np.maximum(n_trees, 1)[:, None]
+        return sums, known
+
+    def _pruned_sums(
+        self, sizes: Sequence[int], row_step: int, rows: slice | None, trees: tuple[int, int]
+    ) -> tuple[Floats, Ints32]:
+        """Sums of out-of-bag predictions of pruned trees, and of how many trees, row by row."""
         weights = self._target.weights
         how = (self._options, self._first_kind * self._n_trees, self._hard, self._n_threads)
         pruned = (self.forest.weight, np.array(sizes, np.int64), row_step)
-        trees, (chosen, bags) = self._trees_of(kind), self._block(rows)
-        sums, n_trees = sums_of_rows(
+        chosen, bags = self._block(rows)
+        return sums_of_rows(
             lambda X, rows, n_rows: self._view.pruned_out_of_bag(
                 X, *how, trees, weights, *pruned, rows, bags, n_rows
             ),
@@ -197,11 +211,30 @@ class MicroForests:
             chosen,
             row_step,
         )
-        known = n_trees > 0
+
+    def spread(self, kind: int, size: int, row_step: int) -> TreeSpread:
+        """How far single trees of a kind, pruned to a size of nodes, lie apart out of bag.
+
+        Parameters
+        ----------
+        kind : int
+            Kind of the trees.
+        size : int
+            Nodes of fewer rows are leaves.
+        row_step : int
+            Every so many rows one is predicted.
+        """
+        first, last = self._trees_of(kind)
+        middle = (first + last) // 2
+        how = ((size,), row_step, None)
+        sums, n_trees = self._pruned_sums(*how, (first, middle))
+        others, n_others = self._pruned_sums(*how, (middle, last))
+        given = self._target.weights
+        weights = np.ones(self._dataset.shape[0]) if given is None else given
         if self._counted is not None:
-            known &= self._counted[::row_step][rows or slice(None)]
-        sums /= np.maximum(n_trees, 1)[:, None]
-        return sums, known
+            weights = np.where(self._counted, weights, 0.0)
+        halves = ((sums[0], n_trees), (others[0], n_others))
+        return _spread_of_halves(*halves, weights[::row_step])
 
     def _trees_of(self, kind: int) -> tuple[int, int]:
         first = (kind - self._first_kind) * self._n_trees
@@ -222,6 +255,35 @@ def _counted(bags: Bags, target: TrainingTarget) -> npt.NDArray[np.bool_] | None
         return held_out
     weighed = target.weights > 0.0
     return weighed if held_out is None else weighed & held_out
+
+
+class TreeSpread(NamedTuple):
+    """How far single trees of a micro-forest lie apart.
+
+    Attributes
+    ----------
+    variance : float
+        Variance of the predictions of single trees, the mean over rows; of classes the sum of
+        those of their shares.
+    noise : float
+        Variance of the mean of all trees out of whose bags a row is, the mean over rows.
+    """
+
+    variance: float
+    noise: float
+
+
+def _spread_of_halves(
+    first: tuple[Floats, Ints32], second: tuple[Floats, Ints32], weights: Floats
+) -> TreeSpread:
+    """Spread of trees by the sums of two halves of them: a difference has the variance of both."""
+    both = (first[1] > 0) & (second[1] > 0) & (weights > 0.0)
+    if not both.any():
+        return TreeSpread(np.nan, np.nan)
+    (a, n_a), (b, n_b) = ((sums[both], n_trees[both, None]) for sums, n_trees in (first, second))
+    variances = ((a / n_a - b / n_b) ** 2).sum(axis=1) / (1.0 / n_a + 1.0 / n_b)[:, 0]
+    noise = np.average(variances / (n_a + n_b)[:, 0], weights=weights[both])
+    return TreeSpread(float(np.average(variances, weights=weights[both])), float(noise))
 
 
 def assign_trees(counts: Ints64, n_micro_trees: int) -> tuple[npt.NDArray[np.int32], Ints64]:
@@ -701,6 +763,49 @@ def choose_size(
     return int(np.flatnonzero(means <= means[best] + TOLERANCE * noise)[0])
 
 
+# How many trees: `n_estimators="auto"`.
+#
+# The expected squared error of T trees is that of infinitely many plus V / T, where V is the
+# variance of a single tree. Micro-forests show both.
+
+# What more trees could still take away: a share of the squared error, and of what the forest
+# explains of the targets' variance, which is little where they are noisy or a class is rare.
+MAX_EXCESS = 0.01
+MIN_ROWS_TO_CHOOSE = 5000  # smaller tables cost little (docs/design/automatic_families.md)
+SPREAD_ROWS = 5000  # rows on which trees are compared
+
+
+def enough_trees(
+    weights: Floats,
+    spreads: Sequence[TreeSpread],
+    squared_error: float,
+    variance_of_target: float,
+    most: int,
+) -> int:
+    """As few trees as leave a share of at most `MAX_EXCESS` to infinitely many.
+
+    Parameters
+    ----------
+    weights : ndarray of shape (n_families,)
+        Weights of the families, summing to one.
+    spreads : sequence of TreeSpread
+        Of the micro-forest of each family.
+    squared_error : float
+        Of the weighted mean of the micro-forests.
+    variance_of_target : float
+        Squared error of the mean of the targets.
+    most : int
+        Trees that are never exceeded.
+    """
+    variance = sum(w * each.variance for w, each in zip(weights, spreads, strict=True))
+    noise = sum(w * w * each.noise for w, each in zip(weights, spreads, strict=True))
+    least = squared_error - noise
+    allowed = MAX_EXCESS * min(least, variance_of_target - least)
+    if not (allowed > 0.0 and variance / allowed < most):  # NaN where no row tells
+        return most
+    return max(1, int(np.ceil(variance / allowed)))
+
+
 # The plan of a forest of several families: their options and the sizes of micro-forests.
 
 MICRO_SHARE = 10  # each micro-forest has one in this many of all trees
@@ -727,7 +832,7 @@ class FamilyPlan:
     options : tuple of TrainingOptions
         How each family grows; seed and bags are the same in all.
     n_trees : int
-        Trees of the forest.
+        Trees of the forest, or at most that many.
     hard : bool
         Whether trees vote.
     left_out : tuple of (str, str)
@@ -735,6 +840,8 @@ class FamilyPlan:
     node_sizes : tuple of int
         Values of `min_samples_split` that are compared, ascending. Micro-forests are grown with the
         first.
+    fewer : bool
+        Whether fewer than `n_trees` are grown if they are enough.
     """
 
     label: ClassVar[str] = "comparing families"
@@ -745,6 +852,7 @@ class FamilyPlan:
     hard: bool
     left_out: tuple[tuple[str, str], ...]
     node_sizes: tuple[int, ...]
+    fewer: bool = False
 
     def micro_trees(self, n_rows: int) -> int:
         """Trees of a micro-forest: a tenth of all, and at most half in all micro-forests together.
@@ -798,7 +906,9 @@ class FamilyPlan:
         """
         if forests is None:
             return share_equally(self)
-        return share_by_evidence(self, _evaluate(forests, self, target), target)
+        return share_by_evidence(
+            self, _evaluate(forests, self, target), target, _spread_by(forests, self, target)
+        )
 
 
 def plan_families(
@@ -808,6 +918,7 @@ def plan_families(
     n_trees: int,
     hard: bool,
     sparse: bool = False,
+    fewer: bool = False,
 ) -> FamilyPlan:
     """Plan for a table.
 
@@ -820,11 +931,14 @@ def plan_families(
     target : TrainingTarget
         Targets of the training rows.
     n_trees : int
-        Trees of the forest.
+        Trees of the forest, or at most that many.
     hard : bool
         Whether trees vote.
     sparse : bool, default=False
         Whether the table is kept sparse.
+    fewer : bool, default=False
+        Whether fewer trees are grown if they are enough; on small tables and with several outputs
+        all are grown.
     """
     purely_random = options.threshold == "purely_random"
     regression = is_regression(options.criterion)
@@ -858,6 +972,7 @@ def plan_families(
             target,
             options.criterion,
         ),
+        fewer=fewer and shape.n_rows >= MIN_ROWS_TO_CHOOSE and target.task.n_outputs == 1,
     )
 
 
@@ -1002,7 +1117,26 @@ def predict_family(
     return forests.predict_pruned(family, plan.node_sizes, _step(plan, target), rows)
 
 
-def share_by_evidence(plan: FamilyPlan, evaluated: Evaluated, target: TrainingTarget) -> TreeShares:
+SpreadBy = Callable[[int, int], TreeSpread]
+
+
+def _spread_by(forests: MicroForests, plan: FamilyPlan, target: TrainingTarget) -> SpreadBy:
+    """The spread of the trees of a family by a size of nodes."""
+    step = max(_step(plan, target), -(-len(target.values) // SPREAD_ROWS))
+    return lambda family, size: forests.spread(family, plan.node_sizes[size], step)
+
+
+def spreads_of_family(
+    forests: MicroForests, family: int, plan: FamilyPlan, target: TrainingTarget
+) -> list[TreeSpread]:
+    """The spread of the trees of a family by each size of nodes; empty if it is not needed."""
+    spread = _spread_by(forests, plan, target)
+    return [spread(family, size) for size in range(len(plan.node_sizes))] if plan.fewer else []
+
+
+def share_by_evidence(
+    plan: FamilyPlan, evaluated: Evaluated, target: TrainingTarget, spread: SpreadBy
+) -> TreeShares:
     """Choose the size of nodes, and divide the trees among families, by out-of-bag predictions.
 
     Parameters
@@ -1013,6 +1147,9 @@ def share_by_evidence(plan: FamilyPlan, evaluated: Evaluated, target: TrainingTa
         Predictions of each family.
     target : TrainingTarget
         Targets of the training rows.
+    spread : callable
+        ``spread(family, size)`` is the spread of the trees of a family, pruned to the plan's size
+        of that index.
     """
     known, families = evaluated.known, range(evaluated.n_families)
     criterion, n_rows, size = plan.options[0].criterion, len(target.values), 0
@@ -1032,11 +1169,41 @@ def share_by_evidence(plan: FamilyPlan, evaluated: Evaluated, target: TrainingTa
         output_classes=target.output_classes,
     )
     shares = weigh_families(evidence)
-    of_tree, missing = assign_trees(count_trees(shares, plan.n_trees), plan.micro_trees(n_rows))
+    n_trees, n_micro_trees = plan.n_trees, plan.micro_trees(n_rows)
+    if plan.fewer and known.any():
+        together = _squared_errors(evaluated, shares, size, target, step)
+        spreads = [spread(family, size) for family in families]
+        enough = enough_trees(shares, spreads, *together, n_trees)
+        n_trees = max(enough, n_micro_trees * len(plan.names))
+    of_tree, missing = assign_trees(count_trees(shares, n_trees), n_micro_trees)
     if size > 0:
-        missing = np.arange(plan.n_trees)
+        missing = np.arange(n_trees)
     errors = (evidence.errors, evidence.standard_errors)
     return _shares(_record(plan, *errors, shares, of_tree, plan.node_sizes[size]), missing)
+
+
+def _squared_errors(
+    evaluated: Evaluated, shares: Floats, size: int, target: TrainingTarget, step: int
+) -> tuple[float, float]:
+    """Squared error of the weighted mean of all micro-forests, and of the mean of the targets.
+
+    Of classes that of their shares, summed over classes: twice the Brier score.
+    """
+    known, n_classes = evaluated.known, target.n_classes
+    truth = target.values[::step][known]
+    weights = np.ones(len(truth)) if target.weights is None else target.weights[::step][known]
+    losses = []
+    for rows in evaluated.blocks:
+        own = known[rows]
+        parts = [evaluated.predictions(family, rows)[size][own] for family in range(len(shares))]
+        mean = np.tensordot(shares, np.array(parts), axes=1)
+        losses.append(row_losses(mean, target.values[::step][rows][own], n_classes))
+    error = float(np.average(np.concatenate(losses), weights=weights))
+    if not n_classes:
+        centre = np.average(truth, weights=weights)
+        return error, float(np.average((truth - centre) ** 2, weights=weights))
+    of_classes = np.bincount(truth, weights, n_classes) / weights.sum()
+    return 2.0 * error, float(1.0 - (of_classes**2).sum())
 
 
 def _rows_of(evaluated: Evaluated, family: int, size: int) -> RowsOfFamily:

@@ -125,6 +125,12 @@ class FitRequest:
         return replace(self, values={**self.values, "n_estimators": n_trees})
 
     @property
+    def n_trees(self) -> int:
+        """Trees of the forest; with `n_estimators="auto"` the most that it may have."""
+        given = self.values["n_estimators"]
+        return self.kind.most_trees if given == "auto" else int(given)
+
+    @property
     def hard(self) -> bool:
         """Whether trees vote."""
         return self.values.get("voting") == "hard"
@@ -187,10 +193,11 @@ class PreparedFit:
         """Plan of the families that share the trees; None with a given projection."""
         if self.options.families != ():
             return None
-        n_trees, hard = int(self.request.values["n_estimators"]), self.request.hard
-        sparse = self.dataset.sparse is not None
+        request = self.request
         return plan_families(
-            self.options, shape_of(self.dataset), self.target, n_trees, hard, sparse
+            *(self.options, shape_of(self.dataset), self.target, request.n_trees, request.hard),
+            sparse=self.dataset.sparse is not None,
+            fewer=request.values["n_estimators"] == "auto",
         )
 
 
@@ -446,13 +453,14 @@ def fit_forest(rows: Rows[Trees], n_trees: int, progress_for: ProgressFor) -> Fi
     rows : Rows
         The training rows.
     n_trees : int
-        Trees of the forest, those of an earlier fit included.
+        Trees of the forest, those of an earlier fit included; the plan of the rows may find that
+        fewer are enough.
     progress_for : callable
         ``progress_for(trees, label)`` makes the progress report of some trees.
     """
     first = _first_trees(rows, progress_for)
     shares = _share_out(rows, first, n_trees)
-    numbers = shares.missing
+    n_trees, numbers = len(shares.of_tree), shares.missing
     if first is not None and len(numbers) == 0:
         return rows.complete(first, shares)
     progress = progress_for(range(n_trees - len(numbers), n_trees), "growing trees")
@@ -495,7 +503,8 @@ def fit_in_time(
         size = None if families is None else families.min_samples_split
         record = families or rotations
         of_tree = shares.of_tree if record is None else record.of_tree
-        shares = TreeShares(of_tree, shares.missing, size, families, rotations)
+        n_trees = len(of_tree)
+        shares = TreeShares(of_tree, np.arange(n_trees), size, families, rotations)
     whole = prepared.on_all_rows()
     rows = RowsInMemory(whole, plan_of(whole), n_threads)
     progress = progress_for(range(n_trees), "growing trees on all rows")

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 import numpy.typing as npt
@@ -47,9 +47,12 @@ class TargetKind(ABC):
     ----------
     several_outputs : bool
         Whether y may have several columns.
+    most_trees : int
+        Trees of a forest that chooses their number, at most.
     """
 
     several_outputs: bool = True
+    most_trees: ClassVar[int] = 300
 
     @abstractmethod
     def read(
@@ -102,6 +105,7 @@ class ClassTargets(TargetKind):
     """Labels of classes; with `several_outputs`, also several columns of them."""
 
     several_outputs: bool = True
+    most_trees: ClassVar[int] = 500
 
     def read(
         self,

@@ -158,7 +158,7 @@ def advise(
         )
         for forest, loss in losses.items()
     ]
-    return Advice(lines, task, settings.n_trees, by)
+    return Advice(lines, task, chosen.n_trees, by)
 
 
 def _like(data: LabelledRows, settings: Settings, model: Any, projection: str) -> Settings:
@@ -166,6 +166,7 @@ def _like(data: LabelledRows, settings: Settings, model: Any, projection: str) -
     others = dict(settings.others)
     n_projections: Count = "auto"
     if settings.kind.has_bags:
+        settings = replace(settings, n_trees=model.forest_.n_trees)
         families = getattr(model, "families_", None)
         if others.get("min_samples_split", "auto") == "auto":
             others["min_samples_split"] = 2 if families is None else families.min_samples_split

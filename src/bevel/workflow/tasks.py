@@ -6,6 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
@@ -97,7 +98,7 @@ class ModelKind:
 
     def describe(self, model: Any) -> str:
         """Size of a fitted model."""
-        return f"{getattr(model, self.size):,} {self.unit}"
+        return f"{attrgetter(self.size)(model):,} {self.unit}"
 
     def parameters(self, settings: Settings) -> dict[str, Any]:
         """Parameters of an estimator that only this kind of model has."""
@@ -132,7 +133,7 @@ class CombinedKind(ModelKind):
 
 
 KINDS = {
-    FOREST: ModelKind(FOREST, "n_estimators", "trees", "n_estimators", "A forest of", True),
+    FOREST: ModelKind(FOREST, "n_estimators", "trees", "forest_.n_trees", "A forest of", True),
     BOOSTING: ModelKind(BOOSTING, "max_iter", "iterations", "n_iter_", "Gradient boosting,", False),
     COMBINED: CombinedKind(
         COMBINED,
@@ -190,7 +191,8 @@ class TableTask:
 
     def default_trees(self, model: str) -> int:
         """Number of trees by default: that of the estimator; 0 where it is found by the fit."""
-        return int(self.estimators[FOREST]().n_estimators) if model == FOREST else 0
+        number = self.estimators[FOREST]().n_estimators if model == FOREST else "auto"
+        return 0 if number == "auto" else int(number)
 
     def make(self, settings: Settings, **parameters: Any) -> Any:
         """An unfitted estimator."""
@@ -727,4 +729,10 @@ def task_of(model: Any) -> TableTask:
         each = TASKS[task.of(0).name]
         assert isinstance(each, OneTarget)
         return SeveralTargets(each, task.names)
+    if task.name not in TASKS:
+        raise ValueError(
+            "Commands and pages are for models of classes, numbers, outliers and survival forests; "
+            f"got {task.model}. Predict and explain it in Python: predict, "
+            "analysis.shapley_values, analysis.partial_dependence."
+        )
     return TASKS[task.name]
