@@ -1,4 +1,6 @@
-"""What a chosen number of trees costs: ``python -m benchmarks.accuracy.number_of_trees --folder data``.
+"""What a chosen number of trees costs.
+
+    python -m benchmarks.accuracy.number_of_trees --folder data
 
 The default forest with all trees (500, 300 in regression) beside `n_estimators="auto"` with several
 limits on the excess squared error, on the sets of `uci`, `regression` and `large` of 4000 rows and

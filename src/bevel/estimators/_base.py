@@ -620,9 +620,7 @@ class TreeEstimator(TableEstimator):
         """
         return "".join(write_c(self.fitted_forest_, name))
 
-    def to_sql(
-        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
-    ) -> str:
+    def to_sql(self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()) -> str:
         """The forest as one SQL query, to predict where the rows are.
 
         The query reads the columns of `fit` by their names (x0, x1, ... if it saw none) and gives
