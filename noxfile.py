@@ -281,15 +281,17 @@ def pages(session: nox.Session) -> None:
 CLIENTS = (
     *(
         "autogluon.core",
+        "duckdb",
         "fastapi",
         "httpx",
         "imbalanced-learn",
         "mapie",
         "mlflow",
         "optuna",
+        "pyspark",
         "shap",
     ),
-    *("skforecast", "skops", "sktime"),
+    *("mlforecast", "skforecast", "skops", "sktime"),
 )
 
 
@@ -298,6 +300,23 @@ def clients(session: nox.Session) -> None:
     """Run the estimators in other packages: explainers, tuners, servers, forecasters and files."""
     session.install("--group", "test", ".", *CLIENTS)
     session.run("pytest", "-m", "clients", "tests/clients", *session.posargs)
+
+
+@nox.session
+def r_package(session: nox.Session) -> None:
+    """Check the package for R, and fit models with it.
+
+    Needs R with reticulate (Debian: r-base-core, r-cran-reticulate).
+    """
+    session.install("pandas", ".")
+    python = str(Path(session.bin) / "python")
+    folder = session.create_tmp()
+    package = str(Path("r").resolve())
+    with session.chdir(folder):
+        session.run("R", "CMD", "build", package, external=True)
+        archive = next(Path().glob("bevel_*.tar.gz"))
+        check = ("R", "CMD", "check", "--no-manual", str(archive))
+        session.run(*check, env={"RETICULATE_PYTHON": python}, external=True)
 
 
 @nox.session

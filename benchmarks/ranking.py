@@ -39,7 +39,7 @@ def ours(n_trees: int, **others: Any) -> Callable[..., Any]:
 
 def lightgbm_ranker(n_trees: int, objective: str) -> Callable[..., Any]:
     """LightGBM's ranker."""
-    from lightgbm import LGBMRanker  # noqa: PLC0415
+    from lightgbm import LGBMRanker
 
     made = LGBMRanker(
         objective=objective,
@@ -55,7 +55,7 @@ def lightgbm_ranker(n_trees: int, objective: str) -> Callable[..., Any]:
 
 def xgboost_ranker(n_trees: int) -> Callable[..., Any]:
     """XGBoost's ranker."""
-    from xgboost import XGBRanker  # noqa: PLC0415
+    from xgboost import XGBRanker
 
     made = XGBRanker(
         objective="rank:ndcg",
@@ -73,7 +73,7 @@ def xgboost_ranker(n_trees: int) -> Callable[..., Any]:
 
 def catboost_ranker(n_trees: int) -> Callable[..., Any]:
     """CatBoost's YetiRank, with trees of 16 leaves."""
-    from catboost import CatBoostRanker  # noqa: PLC0415
+    from catboost import CatBoostRanker
 
     made = CatBoostRanker(
         loss_function="YetiRank",

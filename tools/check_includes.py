@@ -31,11 +31,12 @@ MAY_INCLUDE = {
         *("support", "random", "data", "options.h", "projection"),
         *("split/kernels/kernels.h", "split/projection_bound.h", "split/chance_gain.h"),
         *("tree/growth.h", "tree/node_store.h", "tree/value_bounds.h", "forest/flat_forest.h"),
+        *("forest/leaf_model.h", "models/algebra/dense.h"),
     ],
     # A finished forest: its arrays and flags, and bags drawn again; no samplers, no searches.
     "predict": [
         *("support", "data", "options.h", "tree/node_store.h"),
-        *("forest/bag.h", "forest/forest_fields.h"),
+        *("forest/bag.h", "forest/forest_fields.h", "forest/leaf_model.h"),
     ],
     "analysis": ["support", "random", "predict", "tree/node_store.h"],
     "file": ["support", "predict", "tree/node_store.h", "forest/forest_fields.h"],

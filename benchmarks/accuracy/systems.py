@@ -29,6 +29,13 @@ def fit_bevel(
     return _predict(kind(random_state=0, n_jobs=1).fit(X, y), n_classes)
 
 
+def fit_boosting(n_classes: int, X: pd.DataFrame, y: np.ndarray, **setting: Any) -> Predict:
+    """Boosting of Bevel with some parameters of its regressions."""
+    kind = ObliqueBoostingClassifier if n_classes else ObliqueBoostingRegressor
+    model = kind(random_state=0, n_jobs=1, **({} if n_classes else setting))
+    return _predict(model.fit(X, y), n_classes)
+
+
 def fit_encoded(
     classifier: Any, regressor: Any, n_classes: int, X: pd.DataFrame, y: np.ndarray
 ) -> Predict:
@@ -177,12 +184,17 @@ FORESTS: dict[str, Fit] = {
 COMBINED: dict[str, Fit] = {
     "bevel_combined": partial(fit_bevel, ObliqueClassifier, ObliqueRegressor),
 }
+# Leaves of one value, and linear models in leaves, of regressions; "bevel" chooses.
+LEAVES: dict[str, Fit] = {
+    "bevel_plain_leaves": partial(fit_boosting, linear_leaves=False),
+    "bevel_linear_leaves": partial(fit_boosting, linear_leaves=True),
+}
 # Nominal columns encoded as numbers before the fit, for comparison.
 ENCODED: dict[str, Fit] = {
     "bevel_encoded": partial(fit_encoded, ObliqueBoostingClassifier, ObliqueBoostingRegressor),
     "bevel_forest_encoded": partial(fit_encoded, ObliqueForestClassifier, ObliqueForestRegressor),
 }
-SYSTEMS = BOOSTING | FORESTS | COMBINED | ENCODED
+SYSTEMS = BOOSTING | FORESTS | COMBINED | LEAVES | ENCODED
 
 
 def _as_text(X: pd.DataFrame) -> pd.DataFrame:

@@ -21,7 +21,8 @@ class Forest:
 
     task: str
     # "axis": √p single features; "sparse": p signed sums of about three; "boost-axis" and
-    # "boost-sparse": boosting on all features, on p sums for each iteration
+    # "boost-sparse": boosting on all features, on p sums for each iteration; "boost-symmetric-…":
+    # by symmetric trees
     mode: str
     n_trees: int
     n_rows: int | None = None  # None: the task's own number
@@ -114,6 +115,10 @@ ROWS = (
             ("boost-axis", "boost-sparse"),
             (("batch", 1, 2, 4), ("batch", 2), ("one", 1, 5, 20)),
         )
+    ),
+    *(
+        Row("batch", Forest("higgs28", mode, 500, 20_000), "catboost", 1, 1, 1.4)
+        for mode in ("boost-symmetric-axis", "boost-symmetric-sparse")
     ),
     Row("load", Forest("parity20", "axis", 500), "sklearn", 1, 20, 100),
     Row("answer", Forest("parity20", "axis", 500), "sklearn", 1),

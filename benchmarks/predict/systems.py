@@ -133,6 +133,13 @@ class YdfPrepared(Ydf):
         return self.model.predict(rows, num_threads=n_threads)
 
 
+class CatBoost(PredictionSystem):
+    """CatBoost, whose number of threads is an argument."""
+
+    def predict_proba(self, rows: Any, n_threads: int) -> np.ndarray:
+        return self.model.predict_proba(rows, thread_count=n_threads)
+
+
 class XGBoost(PredictionSystem):
     """XGBoost walking Bevel's trees."""
 
@@ -196,7 +203,7 @@ def make_prediction_system(name: str, data: Data, work: Work, ours: Any = None) 
     }
     if name in from_ours:
         return from_ours[name]()
-    kinds = {"bevel": Bevel, "sklearnex": Intelex, "ydf": Ydf}
+    kinds = {"bevel": Bevel, "catboost": CatBoost, "sklearnex": Intelex, "ydf": Ydf}
     return kinds.get(name, PredictionSystem)(name, data, work)
 
 

@@ -1,7 +1,8 @@
 """Gradient boosting: Bevel and its peers at 31 leaves of 20 rows, rate 0.1, no early stopping.
 
 All have about 255 bins for each column and no penalty, except CatBoost, whose trees need a little.
-Trees grow leaf by leaf, in XGBoost and CatBoost with `grow_policy="lossguide"`.
+Trees grow leaf by leaf, in XGBoost and CatBoost with `grow_policy="lossguide"`. In modes that begin
+with "boost-symmetric" they are symmetric trees of depth 6, in Bevel and in CatBoost.
 """
 
 from abc import abstractmethod
@@ -24,6 +25,12 @@ from benchmarks.tasks import Data
 __all__ = ["make_booster"]
 
 LEAVES, ROWS_IN_LEAF, RATE = 31, 20, 0.1
+SYMMETRIC_DEPTH = 6
+
+
+def is_symmetric(work: Work) -> bool:
+    """Whether trees have one split for each level."""
+    return work.mode.startswith("boost-symmetric")
 
 
 class Booster(Estimator):
@@ -49,7 +56,7 @@ class Booster(Estimator):
 
 
 class BevelBoosting(Booster):
-    """Bevel itself; "boost-sparse" draws p combinations of three features for each iteration."""
+    """Bevel itself; modes that end in "sparse" draw p combinations of three features for each iteration."""
 
     def __init__(self, data: Data, work: Work) -> None:
         import bevel
@@ -66,11 +73,16 @@ class BevelBoosting(Booster):
             if self.data.is_regression
             else self.bevel.ObliqueBoostingClassifier
         )
+        shape = (
+            {"growth": "symmetric", "max_depth": SYMMETRIC_DEPTH}
+            if is_symmetric(work)
+            else {"max_leaf_nodes": LEAVES}
+        )
         return kind(
-            projection=[axes if work.mode == "boost-axis" else signs],
+            projection=[axes if work.mode.endswith("axis") else signs],
             max_iter=n_iter or work.n_trees,
             learning_rate=RATE,
-            max_leaf_nodes=LEAVES,
+            **shape,
             min_samples_leaf=ROWS_IN_LEAF,
             l2_regularization=0.0,
             early_stopping=False,
@@ -133,7 +145,7 @@ class XGBoostHist(Booster):
 
 
 class CatBoost(Booster):
-    """CatBoost with trees of free shape."""
+    """CatBoost, with trees of free shape unless they are to be symmetric."""
 
     def __init__(self, data: Data, work: Work) -> None:
         import catboost
@@ -144,12 +156,19 @@ class CatBoost(Booster):
     def make(self, n_iter: int | None = None) -> Any:
         of_numbers = self.data.is_regression
         kind = self.catboost.CatBoostRegressor if of_numbers else self.catboost.CatBoostClassifier
+        shape = (
+            {"depth": SYMMETRIC_DEPTH}
+            if is_symmetric(self.work)
+            else {
+                "grow_policy": "Lossguide",
+                "max_leaves": LEAVES,
+                "min_data_in_leaf": ROWS_IN_LEAF,
+            }
+        )
         return kind(
             iterations=n_iter or self.work.n_trees,
             learning_rate=RATE,
-            grow_policy="Lossguide",
-            max_leaves=LEAVES,
-            min_data_in_leaf=ROWS_IN_LEAF,
+            **shape,
             bootstrap_type="No",
             border_count=254,
             thread_count=self.work.n_threads,

@@ -18,7 +18,8 @@ class Work:
     # "sparse": ±1 on `density` features on average; "axis": single features; "ridge" (tuned out of
     # bag), "ridge-gcv", "lda", "cca": models of √p features; "rotation": PCA of groups of 3;
     # "patches": of 1 to 5 by 1 to 5 pixels of a square image; "boost-axis", "boost-sparse":
-    # boosting, see `boosting.py`, n_trees iterations with d directions for each (ydf: each node).
+    # boosting, and "boost-symmetric-…", see `boosting.py`, n_trees iterations with d directions for
+    # each (ydf: each node).
     mode: str
     d: int  # directions drawn at each node
     n_trees: int

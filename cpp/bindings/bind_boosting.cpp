@@ -136,7 +136,8 @@ class BoostingData {
                std::optional<Vector<double>> baseline, std::optional<Vector<double>> raw_before,
                std::optional<Scaler> scaler, std::optional<Room> feature_room,
                std::optional<Room> direction_room, std::optional<LevelTermTable> level_terms,
-               std::optional<Vector<uint8_t>> is_idle, std::optional<Vector<uint32_t>> groups)
+               std::optional<Vector<uint8_t>> is_idle, std::optional<Vector<uint32_t>> groups,
+               std::optional<Vector<uint8_t>> event, std::optional<Vector<double>> entry)
       : X_(X),
         sparse_(std::move(sparse)),
         levels_(levels),
@@ -152,7 +153,9 @@ class BoostingData {
         direction_room_(direction_room),
         level_terms_(read_level_terms(level_terms, levels)),
         is_idle_(is_idle),
-        groups_(groups) {
+        groups_(groups),
+        event_(event),
+        entry_(entry) {
     require(X_.has_value() != sparse_.has_value(), "[boost] X or sparse columns");
     require(X_ || level_terms_.empty(), "[boost] level terms of sparse columns");
     const size_t n = n_rows(), p = n_features();
@@ -172,8 +175,9 @@ class BoostingData {
     require(levels.shape(0) == p && medians.shape(0) == p && has_nan.shape(0) == p,
             "[boost] levels, medians and has_nan need one entry per feature");
     require(target.shape(0) == n && (!weights || weights->shape(0) == n) &&
-                (!roles || roles->shape(0) == n) && (!groups || groups->shape(0) == n),
-            "[boost] target, weights, roles and groups need one entry per row");
+                (!roles || roles->shape(0) == n) && (!groups || groups->shape(0) == n) &&
+                (!event || event->shape(0) == n) && (!entry || entry->shape(0) == n),
+            "[boost] target, weights, roles, groups and times need one entry per row");
   }
 
   // Whether trees can be grown on X as it is: column after column, and scaled.
@@ -198,6 +202,8 @@ class BoostingData {
     require(!options.scorer || roles_, "[boost] a scorer needs validation rows");
     BoostingSet set{data, {target_.data(), weights_ ? weights_->data() : nullptr}};
     if (groups_) set.target.groups = groups_->data();
+    if (event_) set.target.event = event_->data();
+    if (entry_) set.target.entry = entry_->data();
     if (roles_) set.roles = roles_->data();
     if (baseline_) set.baseline = baseline_->data();
     if (raw_before_) set.raw_before = raw_before_->data();
@@ -225,6 +231,8 @@ class BoostingData {
   std::vector<LevelTerm> level_terms_;
   std::optional<Vector<uint8_t>> is_idle_;
   std::optional<Vector<uint32_t>> groups_;
+  std::optional<Vector<uint8_t>> event_;
+  std::optional<Vector<double>> entry_;
   bool by_column_ = false;
 };
 
@@ -271,10 +279,12 @@ void bind_boosting(nb::module_& m) {
       .def_rw("learning_rate", &BoostingOptions::learning_rate)
       .def_rw("max_iter", &BoostingOptions::max_iter)
       .def_rw("symmetric", &BoostingOptions::symmetric)
+      .def_rw("shares_trees", &BoostingOptions::shares_trees)
       .def_rw("max_leaf_nodes", &BoostingOptions::max_leaf_nodes)
       .def_rw("max_depth", &BoostingOptions::max_depth)
       .def_rw("min_samples_leaf", &BoostingOptions::min_samples_leaf)
       .def_rw("l2", &BoostingOptions::l2)
+      .def_rw("linear_leaves", &BoostingOptions::linear_leaves)
       .def_rw("min_hessian", &BoostingOptions::min_hessian)
       .def_rw("subsample", &BoostingOptions::subsample)
       .def_rw("samples_by_gradient", &BoostingOptions::samples_by_gradient)
@@ -297,7 +307,8 @@ void bind_boosting(nb::module_& m) {
                    Vector<float>, Vector<uint8_t>, Vector<double>, OptionalNumbers,
                    std::optional<Vector<uint8_t>>, OptionalNumbers, OptionalNumbers,
                    std::optional<Scaler>, OptionalRoom, OptionalRoom, std::optional<LevelTermTable>,
-                   std::optional<Vector<uint8_t>>, std::optional<Vector<uint32_t>>>(),
+                   std::optional<Vector<uint8_t>>, std::optional<Vector<uint32_t>>,
+                   std::optional<Vector<uint8_t>>, OptionalNumbers>(),
           nb::kw_only(), nb::arg("X").noconvert().none(), nb::arg("sparse") = nb::none(),
           nb::arg("levels").noconvert(), nb::arg("medians").noconvert(),
           nb::arg("has_nan").noconvert(), nb::arg("target").noconvert(),
@@ -307,7 +318,8 @@ void bind_boosting(nb::module_& m) {
           nb::arg("feature_room").noconvert() = nb::none(),
           nb::arg("direction_room").noconvert() = nb::none(),
           nb::arg("level_terms").noconvert() = nb::none(),
-          nb::arg("is_idle").noconvert() = nb::none(), nb::arg("groups").noconvert() = nb::none());
+          nb::arg("is_idle").noconvert() = nb::none(), nb::arg("groups").noconvert() = nb::none(),
+          nb::arg("event").noconvert() = nb::none(), nb::arg("entry").noconvert() = nb::none());
   m.def("boost", &boost_trees, nb::arg("data"), nb::arg("options"), nb::arg("boosting"),
         nb::arg("n_threads"), nb::arg("progress") = nb::none());
 }

@@ -11,9 +11,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from bevel import analysis, plots, presets, projections, workflow
+    from bevel import analysis, plots, presets, projections, scoring, workflow
     from bevel import dask as dask
     from bevel import datasets as datasets
+    from bevel import mlflow as mlflow
     from bevel.errors import ModelFileError, NoOutOfBagError, PrecisionWarning
     from bevel.estimators import (
         DateFeatures,
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
         ObliqueForestRegressor,
         ObliqueIsolationForest,
         ObliqueRegressor,
+        ObliqueSurvivalBoosting,
         ObliqueSurvivalForest,
         RegularizedRotationClassifier,
         RegularizedRotationRegressor,
@@ -42,7 +44,7 @@ if TYPE_CHECKING:
 
     __version__: str
 
-# Not bevel.dask and bevel.datasets: `import *` would replace packages of these names.
+# Not bevel.dask, bevel.datasets and bevel.mlflow: `import *` would replace packages of these names.
 __all__ = [
     "DateFeatures",
     "FlatForest",
@@ -56,6 +58,7 @@ __all__ = [
     "ObliqueForestRegressor",
     "ObliqueIsolationForest",
     "ObliqueRegressor",
+    "ObliqueSurvivalBoosting",
     "ObliqueSurvivalForest",
     "PrecisionWarning",
     "RegularizedRotationClassifier",
@@ -73,13 +76,17 @@ __all__ = [
     "projections",
     "read_table",
     "scan",
+    "scoring",
     "tune",
     "workflow",
 ]
 
 # Imported at their first use: a program that only predicts does not pay for the others, and the
 # command line can be stopped while they are read.
-_MODULES = ("analysis", "dask", "datasets", "plots", "presets", "projections", "tuning", "workflow")
+_MODULES = (
+    *("analysis", "dask", "datasets", "mlflow", "plots", "presets", "projections", "scoring"),
+    *("tuning", "workflow"),
+)
 _PLACES = {
     "FlatForest": "bevel.forest.flat_forest",
     "ModelFileError": "bevel.errors",

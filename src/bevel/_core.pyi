@@ -50,10 +50,12 @@ class BoostingOptions:
     learning_rate: float
     max_iter: int
     symmetric: bool
+    shares_trees: bool
     max_leaf_nodes: int
     max_depth: int
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     min_hessian: float
     subsample: float
     samples_by_gradient: bool
@@ -90,6 +92,8 @@ class BoostingData:
         level_terms: npt.NDArray[np.int32] | None = None,
         is_idle: npt.NDArray[np.uint8] | None = None,
         groups: npt.NDArray[np.uint32] | None = None,
+        event: npt.NDArray[np.uint8] | None = None,
+        entry: npt.NDArray[np.float64] | None = None,
     ) -> None: ...
 
 def boost(

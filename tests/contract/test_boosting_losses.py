@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 import pytest
+from tests.support.plain_boosting import check_leaf_steps
 
 import bevel
 from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
@@ -34,19 +35,13 @@ def log_cosh(y: Floats, raw: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def _leaf_sums(model: Any, X: Floats, weights: Floats, gradients: Any) -> None:
-    """Every leaf of every tree is the Newton step of its rows, computed here one by one."""
-    forest, leaves = model.forest_, model.apply(X)
-    raw = np.full(len(X), model.baseline_prediction_[0])
-    for tree in range(forest.n_trees):
+    """Every leaf of every tree is the Newton step of its rows."""
+
+    def weighted(raw: Floats) -> tuple[Floats, Floats]:
         gradient, hessian = gradients(raw)
-        first = forest.tree_offset[tree]
-        for leaf in np.unique(leaves[:, tree]):
-            rows = leaves[:, tree] == leaf
-            total = (weights * gradient)[rows].sum()
-            curvature = (weights * hessian)[rows].sum() + model.l2_regularization
-            expected = -model.learning_rate * total / curvature
-            assert forest.leaf_value[first + leaf] == pytest.approx(expected, rel=1e-9, abs=1e-12)
-        raw = raw + forest.leaf_value[first + leaves[:, tree]]
+        return weights * gradient, weights * hessian
+
+    check_leaf_steps(model, X, weighted)
 
 
 FORMULAS = {

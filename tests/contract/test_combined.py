@@ -168,6 +168,8 @@ def test_monotone_constraints_hold():
 def test_several_outputs_are_refused_with_what_to_use():
     with pytest.raises(ValueError, match="Several outputs are for ObliqueForestClassifier"):
         ObliqueClassifier(quality=1).fit(X, np.column_stack([LABELS, LABELS]))
+    with pytest.raises(ValueError, match="times with events for ObliqueSurvivalForest"):
+        ObliqueRegressor(quality=1).fit(X, (np.abs(SIGNAL), SIGNAL > 0.0))
 
 
 def test_scanned_table_is_refused_with_what_to_use(tmp_path):
@@ -423,3 +425,22 @@ def test_order_of_members_in_a_file_is_free(model, tmp_path):
     parts = [predictions(each) for each in model.estimators_[::-1]]
     expected = model.weights_[0] * parts[0] + model.weights_[1] * parts[1]
     assert np.array_equal(predictions(loaded), expected)
+
+
+def test_members_are_weighed_on_groups_that_neither_has_seen():
+    """Labels of half of the groups can only be recognised, which rows of other groups do not tell."""
+    rng = np.random.default_rng(0)
+    group = np.repeat(np.arange(60), 8)
+    place = rng.normal(size=(60, 4))
+    label = np.where(rng.random(60) < 0.5, place[:, 0] > 0, rng.random(60) < 0.5)[group]
+    rows = place[group] + 0.2 * rng.normal(size=(480, 4))
+    by_row = ObliqueClassifier(quality=1, random_state=0).fit(rows, label)
+    each_alone = ObliqueClassifier(quality=1, random_state=0).fit(rows, label, groups=range(480))
+    np.testing.assert_array_equal(by_row.predict_proba(rows), each_alone.predict_proba(rows))
+    weights = np.where(group == 59, 0.0, 1.0)
+    by_group = ObliqueClassifier(quality=1, random_state=0)
+    by_group.fit(rows, label, weights, groups=group)
+    assert by_group.members_.n_rows % 8 == 0
+    assert min(by_group.members_.losses) > 2 * max(by_row.members_.losses)
+    with pytest.raises(ValueError, match=r"groups must have shape \(480,\)"):
+        by_group.fit(rows, label, groups=group[1:])

@@ -32,6 +32,11 @@ CASES: dict[str, tuple[str, int, dict[str, Any], dict[str, Any]]] = {
         {"monotone": [1, -1, 0, 0, 0, 0], "interaction_groups": [[0, 1, 2], [2, 3, 4, 5]]},
         {},
     ),
+    "lambdarank": ("lambdarank", 1, {}, {}),
+    "pairwise": ("pairwise", 1, {}, {}),
+    "cox": ("cox", 1, {}, {}),
+    "log_logistic": ("log_logistic", 1, {}, {}),
+    "weibull": ("weibull", 1, {}, {}),
     "rotation": ("squared_error", 1, {"families": [_core.Family("rotation", 5, 5)]}, {}),
 }
 DIGESTS = {
@@ -41,6 +46,11 @@ DIGESTS = {
     "subsample": "3e6c6373a81e096c",
     "absolute_error": "f162d5bed2994fc7",
     "constrained": "c4e97064af18c3d8",
+    "lambdarank": "fec16d3bdfd69d86",
+    "pairwise": "9c5247bf54915509",
+    "cox": "6bd8836ae2783d19",
+    "log_logistic": "a97a27dc06ce5436",
+    "weibull": "84d6e1f9c058cd05",
     "rotation": "c10aac6bbc8d886b",
 }
 
@@ -66,6 +76,15 @@ def boosted(case: str, n_threads: int, simd: str) -> dict[str, Any]:
     if loss in ("log_loss", "multinomial"):
         n_classes = max(2, n_outputs)
         target = np.floor(n_classes * np.argsort(np.argsort(target)) / N_ROWS)
+    beside: dict[str, Any] = {}
+    if loss in ("lambdarank", "pairwise"):
+        target = np.floor(2.0 * target)
+        beside = {"groups": (np.arange(N_ROWS) // 30).astype(np.uint32)}
+    elif loss in ("cox", "log_logistic", "weibull"):
+        beside = {
+            "event": (np.arange(N_ROWS) % 3 > 0).astype(np.uint8),
+            "entry": np.where(np.arange(N_ROWS) % 4 == 0, 0.5 * target, 0.0),
+        }
     options = _core.Options()
     options.families = [AXES, SIGNS, LEVEL_SETS]
     options.simd = simd
@@ -77,7 +96,8 @@ def boosted(case: str, n_threads: int, simd: str) -> dict[str, Any]:
         setattr(boosting, name, value)
     medians = np.full(6, 0.5, dtype=np.float32)
     has_nan = np.array([0, 1, 0, 0, 0, 0], dtype=np.uint8)
-    data = _core.BoostingData(X=X, levels=LEVELS, medians=medians, has_nan=has_nan, target=target)
+    columns = {"levels": LEVELS, "medians": medians, "has_nan": has_nan}
+    data = _core.BoostingData(X=X, **columns, target=target, **beside)
     result = _core.boost(data, options, boosting, n_threads)
     return result["forest"]  # type: ignore[no-any-return]
 
@@ -86,7 +106,7 @@ def digest(forest: dict[str, Any]) -> str:
     all_bytes = hashlib.sha256()
     for name in sorted(forest):
         array = np.ascontiguousarray(forest[name])
-        if name.startswith("output_") or name == "entry_level":  # several outputs, levels
+        if name.startswith("output_") or name in ("entry_level", "entry_low", "entry_high"):
             assert not array.size
             continue
         all_bytes.update(f"{name} {array.dtype.str} {array.shape}".encode())

@@ -13,9 +13,11 @@ from support.c_models import STRICT, CModels, needs_compiler
 
 from bevel import (
     ObliqueBoostingClassifier,
+    ObliqueBoostingRanker,
     ObliqueBoostingRegressor,
     ObliqueClassifier,
     ObliqueRegressor,
+    ObliqueSurvivalBoosting,
     _core,
 )
 
@@ -40,6 +42,8 @@ def _models() -> dict[str, Any]:
         "symmetric": {"growth": "symmetric"},
         "poisson": {"loss": "poisson"},
         "gamma": {"loss": "gamma"},
+        "linear": {"linear_leaves": True},
+        "linear_axis": {"linear_leaves": True, "projection": "axis", "loss": "poisson"},
         "quantiles": {"loss": "quantile", "quantile": [0.3, 0.5, 0.6, 0.7]},
     }
     models: dict[str, Any] = {
@@ -49,6 +53,9 @@ def _models() -> dict[str, Any]:
     labels = np.digitize(y, [0.8, 1.2, 3.0])
     models["two"] = ObliqueBoostingClassifier(**SETTINGS).fit(X, labels > 1)
     models["four"] = ObliqueBoostingClassifier(**SETTINGS).fit(X, labels)
+    query = np.arange(len(y)) % 20
+    models["ranking"] = ObliqueBoostingRanker(**SETTINGS).fit(X, labels, groups=query)
+    models["survival"] = ObliqueSurvivalBoosting(**SETTINGS).fit(X, (y + 1.0, labels > 0))
     lone = np.zeros((20, 5)), np.arange(20.0)
     models["constant"] = ObliqueBoostingRegressor(**SETTINGS).fit(*lone)
     return models

@@ -51,7 +51,8 @@ def _in_postgresql(frame: pd.DataFrame, sql: str) -> pd.DataFrame:
     frame.to_csv(copied, index=False, header=False, na_rep="NULL", quoting=csv.QUOTE_MINIMAL)
     script = (
         f"CREATE TEMPORARY TABLE {_quoted(TABLE)} ({columns});\n"
-        f"COPY {_quoted(TABLE)} FROM STDIN WITH (FORMAT csv, NULL 'NULL');\n{copied.getvalue()}\\.\n"
+        f"COPY {_quoted(TABLE)} FROM STDIN WITH (FORMAT csv, NULL 'NULL');\n"
+        f"{copied.getvalue()}\\.\n"
         f"{sql};\n"
     )
     command = ["psql", "-X", "-q", "--csv", "-v", "ON_ERROR_STOP=1"]

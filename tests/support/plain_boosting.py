@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -53,6 +54,46 @@ class PlainBoosting:
                 g, h = w * (raw - y), w.copy()
             raw = raw + (self._grow_levels if self.symmetric else self._grow)(X, g, h)
         return raw
+
+    def fit_classes(self, X: Floats, y: npt.NDArray[np.intp], w: Floats) -> Floats:
+        """Raw predictions of the training rows by trees that all classes share."""
+        one_hot = np.eye(y.max() + 1)[y]
+        k = one_hot.shape[1]
+        baseline = np.log((w[:, None] * one_hot).sum(axis=0) / w.sum())
+        raw = np.tile(baseline - baseline.mean(), (len(y), 1))
+        for _ in range(self.n_iter):
+            share = np.exp(raw) / np.exp(raw).sum(axis=1, keepdims=True)
+            g = w[:, None] * (share - one_hot)
+            h = w[:, None] * share * (1.0 - share) * k / (k - 1.0)
+            raw = raw + self._grow_shared(X, g, h)
+        return raw
+
+    def _grow_shared(self, X: Floats, g: Floats, h: Floats) -> Floats:
+        leaves = [PlainNode(np.arange(len(g)))]
+        self._find_shared_cut(X, g, h, leaves[0])
+        while len(leaves) < self.max_leaf_nodes:
+            best = int(np.argmax([node.gain for node in leaves]))
+            if leaves[best].left is None:
+                break
+            for child in self._children(g[:, 0], h[:, 0], leaves.pop(best)):
+                self._find_shared_cut(X, g, h, child)
+                leaves.append(child)
+        step = np.zeros_like(g)
+        for node in leaves:
+            for k in range(g.shape[1]):
+                value = self._value(g[node.rows, k], h[node.rows, k], -np.inf, np.inf)
+                step[node.rows, k] = self.rate * value
+        return step
+
+    def _find_shared_cut(self, X: Floats, g: Floats, h: Floats, node: PlainNode) -> None:
+        for column in range(X.shape[1]):
+            for own in self._sides(X[node.rows, column], g[:, 0], h[:, 0], False):
+                if min(own.sum(), (~own).sum()) < self.min_samples_leaf:
+                    continue
+                outputs = ((g[node.rows, k], h[node.rows, k]) for k in range(g.shape[1]))
+                gain = sum(self._gain_of_level(0 * node.rows, own, *each) for each in outputs)
+                if gain > node.gain * (1.0 + 1e-9) + 1e-12:
+                    node.gain, node.column, node.left = gain, column, own
 
     def _grow_levels(self, X: Floats, g: Floats, h: Floats) -> Floats:
         leaf = np.zeros(len(g), dtype=int)
@@ -172,3 +213,28 @@ class PlainBoosting:
         """What the loss falls by when the rows get their value."""
         value = self._value(g, h, low, high)
         return float(-value * (g.sum() + 0.5 * (h.sum() + self.l2) * value))
+
+
+def check_leaf_steps(
+    model: Any,
+    X: Floats,
+    gradients: Callable[[Floats], tuple[Floats, Floats]],
+    rtol: float = 1e-9,
+) -> None:
+    """Assert that every leaf of every tree is the Newton step of its rows, one after the other.
+
+    gradients: weighted gradients and hessians of all rows, from their raw predictions.
+    """
+    forest, leaves = model.forest_, model.apply(X)
+    raw = np.full(len(X), model.baseline_prediction_[0])
+    for tree in range(forest.n_trees):
+        gradient, hessian = gradients(raw)
+        first = forest.tree_offset[tree]
+        for leaf in np.unique(leaves[:, tree]):
+            rows = leaves[:, tree] == leaf
+            curvature = hessian[rows].sum() + model.l2_regularization
+            expected = -model.learning_rate * gradient[rows].sum() / curvature
+            np.testing.assert_allclose(
+                forest.leaf_value[first + leaf], expected, rtol=rtol, atol=1e-12
+            )
+        raw = raw + forest.leaf_value[first + leaves[:, tree]]

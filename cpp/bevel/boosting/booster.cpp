@@ -11,6 +11,7 @@
 
 #include "bevel/boosting/binned_columns.h"
 #include "bevel/boosting/gradient_sampling.h"
+#include "bevel/boosting/leaf_models.h"
 #include "bevel/boosting/quantiser.h"
 #include "bevel/boosting/splitting/histogram_splitter.h"
 #include "bevel/boosting/splitting/shared_splitter.h"
@@ -23,6 +24,9 @@
 
 namespace bevel {
 namespace {
+
+// Sums of outputs that splits of a tree for all outputs are sought on.
+constexpr size_t kSketches = 5;
 
 // What is known of a fit while it runs.
 struct Done {
@@ -53,6 +57,7 @@ class Booster {
     else
       features_.emplace(set.data, table, training_, boosting.max_bins, n_threads, set.feature_room);
     columns_.emplace(options, set.data, table, *features_, boosting.max_bins, set.direction_room);
+    if (boosting.linear_leaves) leaf_models_.emplace(set.data, table, boosting.l2);
     if (set.baseline)
       result_.baseline.assign(set.baseline, set.baseline + n_outputs_);
     else
@@ -107,7 +112,10 @@ class Booster {
     loss_->begin_iteration(raw_, training_, team);
     draw_rows(iteration, team);
     columns_->draw(iteration, bag_, team);
-    for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
+    if (boosting_.shares_trees)
+      grow_shared_tree(iteration, team);
+    else
+      for (size_t k = 0; k < n_outputs_; ++k) trees_.push_back({grow_tree(iteration, k, team), {}});
     loss_->end_iteration(raw_, training_, validation_, team);
     result_.training_loss.push_back(loss_->mean(raw_, training_, team));
     if (!validation_.empty())
@@ -169,30 +177,89 @@ class Booster {
 
   double factor(size_t row) const { return factors_.empty() ? 1.0 : factors_[row]; }
 
-  NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
+  // The gradients of the rows of the bag.
+  void set_bag_gradients(size_t output, Team& team) {
     set_gradients(bag_, output, team);
-    if (!factors_.empty())
-      for (const uint32_t row : bag_) {
-        gradients_[row].gradient *= factors_[row];
-        gradients_[row].hessian *= factors_[row];
+    if (factors_.empty()) return;
+    for (const uint32_t row : bag_) {
+      gradients_[row].gradient *= factors_[row];
+      gradients_[row].hessian *= factors_[row];
+    }
+  }
+
+  // Statistics of an output of a tree, from gradients by row.
+  SharingOutput share(const std::vector<Gradient>& gradients, uint64_t key, Team& team) const {
+    SharingOutput output;
+    const StatisticScales scales = quantise(gradients, bag_, key, team, output.stats).scales;
+    output.penalty = boosting_.l2 * scales.hessian;
+    output.min_hessian = std::max(1.0, boosting_.min_hessian * scales.hessian);
+    output.to_gain = scales.gain(1.0);
+    return output;
+  }
+
+  // One tree for all outputs. Its splits are sought on a few sums of the outputs' gradients with
+  // random signs, whose squares sum to those of all outputs in the mean (Iosipoi and Vakhrushev
+  // 2022), and on the sum of their hessians; the values of leaves are those of each output. It is
+  // stored as a tree for each output.
+  void grow_shared_tree(uint64_t iteration, Team& team) {
+    const uint64_t key = root_key(options_.seed, iteration);
+    sharing_.clear();
+    if (n_outputs_ <= kSketches) {
+      for (size_t k = 0; k < n_outputs_; ++k) {
+        set_bag_gradients(k, team);
+        sharing_.push_back(share(gradients_, mix(key + k), team));
       }
+    } else {
+      std::vector<std::vector<Gradient>> sums(kSketches,
+                                              std::vector<Gradient>(set_.data.n_rows));
+      Stream stream(mix(key + n_outputs_), Purpose::rotation);
+      const double size = 1.0 / std::sqrt(static_cast<double>(kSketches));
+      for (size_t k = 0; k < n_outputs_; ++k) {
+        set_bag_gradients(k, team);
+        for (std::vector<Gradient>& sum : sums) {
+          const double sign = stream.below(2) ? size : -size;
+          for (const uint32_t row : bag_) {
+            sum[row].gradient += sign * gradients_[row].gradient;
+            sum[row].hessian += gradients_[row].hessian;
+          }
+        }
+      }
+      for (size_t s = 0; s < kSketches; ++s) {
+        sharing_.push_back(share(sums[s], mix(key + s), team));
+        // Hessians are rounded at random: those of the first.
+        std::vector<PackedSum>& own = sharing_[s].stats;
+        for (size_t i = 0; i < own.size(); ++i)
+          own[i] = pack(gradient_of(own[i]), hessian_of(sharing_[0].stats[i]));
+        sharing_[s].has_hessians_of_next = s + 1 < kSketches;
+      }
+    }
+    rows_.rows.assign(bag_.begin(), bag_.end());
+    rows_.others = others_;
+    GrownBoostingTree tree = shared_splitter_->grow(rows_, sharing_);
+    for (size_t k = 0; k < n_outputs_; ++k) {
+      set_bag_gradients(k, team);
+      set_leaves(tree, k, team);
+      trees_.push_back({tree.nodes, {}});
+    }
+  }
+
+  NodeStore grow_tree(uint64_t iteration, size_t output, Team& team) {
+    set_bag_gradients(output, team);
     rows_.rows.assign(bag_.begin(), bag_.end());
     rows_.others = others_;
     const uint64_t key = mix(root_key(options_.seed, iteration) + output);
+    if (boosting_.symmetric) {
+      sharing_.clear();
+      sharing_.push_back(share(gradients_, key, team));
+      GrownBoostingTree tree = shared_splitter_->grow(rows_, sharing_);
+      set_leaves(tree, output, team);
+      return std::move(tree.nodes);
+    }
     const Quantised quantised = quantise(gradients_, bag_, key, team, rows_.stats);
     CutRules rules;
     rules.penalty = boosting_.l2 * quantised.scales.hessian;
     rules.min_rows = boosting_.min_samples_leaf;
     rules.min_hessian = std::max(1.0, boosting_.min_hessian * quantised.scales.hessian);
-    if (boosting_.symmetric) {
-      sharing_.resize(1);
-      sharing_[0] = {std::move(rows_.stats), rules.penalty, rules.min_hessian,
-                     quantised.scales.gain(1.0)};
-      GrownBoostingTree tree = shared_splitter_->grow(rows_, sharing_);
-      rows_.stats = std::move(sharing_[0].stats);
-      set_leaves(tree, output, team);
-      return std::move(tree.nodes);
-    }
     if (quantised.equal_hessians)  // rows are counted by them
       rules.min_hessian = std::max(rules.min_hessian,
                                    static_cast<double>(rules.min_rows) * quantised.largest_hessian);
@@ -238,6 +305,9 @@ class Booster {
     double* raw = raw_.output(output);
     std::vector<double> weights(tree.nodes.size(), 0.0);
     const std::vector<ValueBounds> bounds = bound_values(tree, output);
+    std::vector<std::vector<int32_t>> features;
+    std::vector<LeafModel> models(leaf_models_ ? tree.nodes.size() : 0);
+    if (leaf_models_) features = leaf_models_->features_of_leaves(tree.nodes);
     const bool parallel = bag_.size() > kBlockRows;
     team.run(tree.leaves.size(), parallel, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
@@ -247,16 +317,28 @@ class Booster {
       weights[static_cast<size_t>(leaf.node)] = weight;
       double step = best_step(leaf.value_rows, output);
       if (!bounds.empty()) step = bounds[static_cast<size_t>(leaf.node)].clamp(step);
-      tree.nodes.leaf_value[leaf.node] =
-          std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
+      double& value = tree.nodes.leaf_value[leaf.node];
+      value = std::clamp(boosting_.learning_rate * step, -kMaxStep, kMaxStep);
+      if (!leaf_models_) return;
+      const auto node = static_cast<size_t>(leaf.node);
+      models[node] = leaf_models_->fit(leaf.value_rows, features[node], gradients_, value,
+                                       boosting_.learning_rate);
+      value = models[node].value;
     });
     // Only now: the value of a leaf may depend on the predictions of rows of others.
     team.run(tree.leaves.size(), parallel, [&](size_t l) {
       const LeafRange& leaf = tree.leaves[l];
+      if (leaf_models_) {
+        const LeafModel& model = models[static_cast<size_t>(leaf.node)];
+        leaf_models_->add(model, leaf.rows, raw);
+        leaf_models_->add(model, leaf.others, raw);
+        return;
+      }
       const double value = tree.nodes.leaf_value[leaf.node];
       for (const uint32_t row : leaf.rows) raw[row] += value;
       for (const uint32_t row : leaf.others) raw[row] += value;
     });
+    if (leaf_models_) store_models(models, tree.nodes);
     for (size_t node = tree.nodes.size(); node-- > 0;) {
       const int32_t right = tree.nodes.right[node];
       if (right >= 0) weights[node] = weights[node + 1] + weights[static_cast<size_t>(right)];
@@ -282,6 +364,7 @@ class Booster {
   std::span<const uint32_t> bag_;  // the rows of an iteration: all training rows, or those drawn
   std::optional<BinnedColumns> features_;
   std::optional<TreeColumns> columns_;
+  std::optional<LeafModels> leaf_models_;  // none: leaves have one value each
   RawPredictions raw_;
   std::vector<Gradient> gradients_;  // by row
   GradientSampling sampling_;

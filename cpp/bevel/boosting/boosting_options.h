@@ -20,10 +20,12 @@ struct BoostingOptions {
   double learning_rate = 0.1;
   int64_t max_iter = 100;
   bool symmetric = false;       // all nodes of a level are split alike
+  bool shares_trees = false;    // one tree for all outputs
   int64_t max_leaf_nodes = 31;  // 0: no limit
   int32_t max_depth = -1;       // -1: no limit
   int64_t min_samples_leaf = 20;
   double l2 = 0.0;
+  bool linear_leaves = false;  // linear models in leaves
   double min_hessian = 1e-3;  // smallest hessian of each side of a split
   double subsample = 1.0;
   bool samples_by_gradient = false;  // otherwise uniformly

@@ -72,6 +72,7 @@ class Checker {
   void check_set(size_t node, int32_t set, int32_t n_levels) const;
   void check_leaf(size_t node);
   void check_output_values(size_t node);
+  void check_model(size_t node);
   void check_value(size_t node) const;
   void check_jumps(size_t node) const;
   void check_shares(size_t node, size_t first, size_t last, int64_t low, int64_t high) const;
@@ -153,6 +154,9 @@ void Checker::check_offsets_and_lengths() const {
     if (field.kind == FieldKind::optional && array.empty()) return;
     check_length(array.size(), length_of(field, counts), field.name);
   });
+  check_length(forest_.entry_high.size(), forest_.entry_low.size(), "entry_high");
+  if (forest_.has_leaf_models() && !has_node_values())
+    refuse("entry_low must be empty unless leaves have one value each.");
 }
 
 // Results of analysis are finite if gains, weights and p-values are.
@@ -338,6 +342,7 @@ void Checker::check_set(size_t node, int32_t set, int32_t n_levels) const {
 void Checker::check_leaf(size_t node) {
   if (forest_.flags[node] != 0) refuse_node(node, "a leaf must have no flags.");
   if (forest_.n_classes == 0) {
+    if (forest_.has_leaf_models()) return check_model(node);
     check_jumps(node);
     return has_node_values() ? check_value(node) : check_output_values(node);
   }
@@ -367,6 +372,28 @@ void Checker::check_output_values(size_t node) {
 
 void Checker::check_value(size_t node) const {
   if (!is_leaf_value(forest_.leaf_value[node]))
+    refuse_node(node, "its value must be finite and at most 1e65 in size.");
+}
+
+// Terms on numeric features, each once; a tree without splits has none.
+void Checker::check_model(size_t node) {
+  if (node == first_ && n_entries(node) > 0)
+    refuse_node(node, "only leaves below a split may have a linear model.");
+  double largest = std::abs(forest_.leaf_value[node]);
+  repeats_.next_owner();
+  for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e) {
+    const LeafTerm term = forest_.leaf_term(e);
+    if (term.feature < 0 || term.feature >= forest_.n_features || forest_.levels[term.feature] > 0)
+      refuse_node(node, "the model of a leaf must name numeric features; got " +
+                            std::to_string(term.feature) + ".");
+    if (repeats_.is_repeated(static_cast<size_t>(term.feature)))
+      refuse_node(node, "the model of a leaf must have each feature once; got feature " +
+                            std::to_string(term.feature) + " twice.");
+    if (!term.is_sound())
+      refuse_node(node, "a term of a leaf must have a finite coefficient and an ascending range.");
+    largest += term.largest();
+  }
+  if (!is_leaf_value(largest))
     refuse_node(node, "its value must be finite and at most 1e65 in size.");
 }
 

@@ -85,6 +85,10 @@ void MappedForest::check_lengths() const {
                             .axis_entries = columns_.rotation_index->size(),
                             .outputs = n_outputs(),
                             .is_regression = n_classes_ == 0};
+  if (columns_.entry_low->size() > 0 && (n_classes_ > 0 || n_outputs() > 0))
+    fault("Only leaves of one value may have linear models.");
+  if (columns_.entry_low->size() != columns_.entry_high->size())
+    fault("Columns entry_low and entry_high must have equal lengths.");
   for_each_column(columns_, [&](const ForestField& field, const Column* column) {
     if (field.use == FieldUse::analysis) return;  // no walk reads it
     if (field.kind == FieldKind::optional && column->size() == 0) return;
@@ -248,10 +252,30 @@ void MappedForest::add_values(const Leaf& leaf, double* sums) const {
   }
 }
 
-double MappedForest::value_of(const Leaf& leaf) const {
-  const auto value = std::bit_cast<double>(columns_.leaf_value->at(leaf.node));
-  if (!is_leaf_value(value)) fault("The value of a leaf must be finite and at most 1e65 in size.");
+double MappedForest::value_of(const Leaf& leaf, const Row& row) const {
+  auto value = std::bit_cast<double>(columns_.leaf_value->at(leaf.node));
+  double largest = std::abs(value);
+  if (columns_.entry_low->size() > 0)
+    for (size_t e = leaf.entries.first; e < leaf.entries.last; ++e) {
+      const LeafTerm term = leaf_term(e);
+      const auto feature = static_cast<size_t>(term.feature);
+      value += term.value(row[feature], medians_[feature]);
+      largest += term.largest();
+    }
+  if (!is_leaf_value(largest))
+    fault("The value of a leaf must be finite and at most 1e65 in size.");
   return value;
+}
+
+LeafTerm MappedForest::leaf_term(size_t entry) const {
+  poll_cancellation(kWorkOfRead * 4);
+  const auto p = static_cast<size_t>(n_features_);
+  const size_t feature = within(columns_.entry_index->at(entry), 0, p, "A feature of a leaf");
+  const LeafTerm term{static_cast<int32_t>(feature), columns_.entry_weight->real(entry),
+                      columns_.entry_low->real(entry), columns_.entry_high->real(entry)};
+  if (!term.is_sound())
+    fault("A term of a leaf must have a finite coefficient and an ascending range.");
+  return term;
 }
 
 template <class Add, class Finish>
@@ -286,7 +310,7 @@ void MappedForest::predict_value(const RowMatrix& rows, int n_threads, double* o
   std::fill(out, out + rows.n_rows * m, 0.0);
   auto add = [&](size_t i, size_t, const Leaf& leaf) {
     if (output_classes_.empty())
-      out[i] += value_of(leaf);
+      out[i] += value_of(leaf, {rows.values + i * rows.row_stride, rows.feature_stride});
     else
       add_values(leaf, out + i * m);
   };

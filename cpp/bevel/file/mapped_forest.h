@@ -70,7 +70,8 @@ class MappedForest {
   void add_values(const Leaf& leaf, double* sums) const;
   size_t class_of(size_t entry, size_t low, size_t high) const;
   float share_of(size_t entry) const;
-  double value_of(const Leaf& leaf) const;
+  double value_of(const Leaf& leaf, const Row& row) const;
+  LeafTerm leaf_term(size_t entry) const;
   // Calls add(row, leaf) for all rows and trees, trees in order for each row, then finish(row).
   template <class Add, class Finish>
   void over_leaves(const RowMatrix& rows, int n_threads, Add add, Finish finish) const;

@@ -151,6 +151,16 @@ FlatForest flatten(std::vector<GrownTree>& trees, bool is_regression) {
     for (GrownTree& tree : trees) tree.nodes.entry_level.resize(tree.nodes.entry_index.size(), -1);
     join(trees, &NodeStore::entry_level, forest.entry_level);
   }
+  const bool has_models = std::any_of(trees.begin(), trees.end(), [](const GrownTree& tree) {
+    return !tree.nodes.entry_low.empty();
+  });
+  if (has_models) {
+    for (GrownTree& tree : trees)
+      for (auto* array : {&tree.nodes.entry_low, &tree.nodes.entry_high})
+        array->resize(tree.nodes.entry_index.size(), 0.0f);
+    join(trees, &NodeStore::entry_low, forest.entry_low);
+    join(trees, &NodeStore::entry_high, forest.entry_high);
+  }
   join(trees, &NodeStore::entry_index, forest.entry_index);
   join(trees, &NodeStore::entry_weight, forest.entry_weight);
   join(trees, &NodeStore::right, forest.right);

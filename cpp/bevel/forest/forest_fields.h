@@ -30,7 +30,9 @@
   FIELD(float, rotation_weight, axis_entry, values, prediction)    \
   FIELD(int32_t, output_classes, output, values, prediction)       \
   FIELD(double, output_value, leaf_output, values, prediction)     \
-  FIELD(int32_t, entry_level, entry, optional, prediction)
+  FIELD(int32_t, entry_level, entry, optional, prediction)         \
+  FIELD(float, entry_low, entry, optional, prediction)             \
+  FIELD(float, entry_high, entry, optional, prediction)
 
 // The arrays in memory.
 #define BEVEL_FOREST_ARRAYS(FIELD)                \

@@ -6,6 +6,7 @@
 #include <span>
 
 #include "bevel/forest/forest_fields.h"
+#include "bevel/forest/leaf_model.h"
 
 namespace bevel {
 
@@ -29,6 +30,23 @@ struct ForestArrays {
   // The level of a nominal feature that an entry of a direction stands for; -1: none.
   int32_t level_of_entry(size_t entry) const {
     return entry_level.empty() ? -1 : entry_level[entry];
+  }
+  bool has_leaf_models() const { return !entry_low.empty(); }
+  // A term of the linear model of a leaf.
+  LeafTerm leaf_term(int64_t entry) const {
+    const auto e = static_cast<size_t>(entry);
+    return {entry_index[e], entry_weight[e], entry_low[e], entry_high[e]};
+  }
+  // The value of a leaf on a row, in regression with one output.
+  double value_of_leaf(size_t leaf, const float* row, size_t feature_stride) const {
+    double value = leaf_value[leaf];
+    if (!has_leaf_models()) return value;
+    for (int64_t e = entry_offset[leaf]; e < entry_offset[leaf + 1]; ++e) {
+      const LeafTerm term = leaf_term(e);
+      const auto feature = static_cast<size_t>(term.feature);
+      value += term.value(row[feature * feature_stride], medians[feature]);
+    }
+    return value;
   }
   // 0: one output; otherwise output_value or the entries of a leaf are those of several outputs.
   size_t n_outputs() const { return output_classes.size(); }

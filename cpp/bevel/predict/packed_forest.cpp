@@ -54,6 +54,7 @@ class Packer {
     set_medians();
     set_largest_safe();
     std::visit([&](auto& nodes) { pack(nodes); }, packed_.nodes);
+    find_repeats();
     find_symmetric_trees();
     for (auto* array : {&packed_.share_class, &packed_.general_place}) array->shrink_to_fit();
     packed_.share.shrink_to_fit();
@@ -287,6 +288,25 @@ class Packer {
     return static_cast<uint32_t>(packed_.general.size() - 1);
   }
 
+  void find_repeats() {
+    if (forest_.n_classes > 0 || packed_.n_outputs > 0 || packed_.layout.n_axes > 0) return;
+    bool any = false;
+    packed_.repeats.assign(forest_.n_trees(), 0);
+    for (size_t t = 1; t < forest_.n_trees(); ++t) {
+      const auto before = static_cast<size_t>(forest_.tree_offset[t - 1]);
+      const auto first = static_cast<size_t>(forest_.tree_offset[t]);
+      const size_t n_nodes = first - before;
+      poll_cancellation(n_nodes);
+      bool same = static_cast<size_t>(forest_.tree_offset[t + 1]) - first == n_nodes;
+      for (size_t node = 0; same && node < n_nodes; ++node)
+        same = forest_.right[before + node] == forest_.right[first + node] &&
+               (is_leaf(first + node) || have_same_split(before + node, first + node));
+      packed_.repeats[t] = same;
+      any |= same;
+    }
+    if (!any) packed_.repeats.clear();
+  }
+
   // Trees of one level or more whose levels have one split each that reads numbers.
   void find_symmetric_trees() {
     SymmetricTrees& symmetric = packed_.symmetric;
@@ -297,13 +317,16 @@ class Packer {
       const size_t n_nodes = static_cast<size_t>(forest_.tree_offset[t + 1]) - first;
       poll_cancellation(n_nodes * kWorkOfNode);
       const auto depth = static_cast<uint32_t>(std::bit_width(n_nodes) - 1);
-      const bool found = depth > 0 && std::has_single_bit(n_nodes + 1) &&
-                         is_symmetric(first, 0, 0, depth);
-      symmetric.tree.push_back({static_cast<uint32_t>(symmetric.level.size()),
+      const bool found =
+          depth > 0 && std::has_single_bit(n_nodes + 1) && is_symmetric(first, 0, 0, depth);
+      const bool repeats = packed_.is_repeated(t);
+      symmetric.tree.push_back({repeats ? symmetric.tree.back().first_level
+                                        : static_cast<uint32_t>(symmetric.level.size()),
                                 found ? depth : SymmetricTrees::kNone,
                                 static_cast<uint32_t>(forest_.first_leaf(t))});
       // The nodes on the left edge come first.
-      for (uint32_t level = 0; found && level < depth; ++level) add_level(first + level);
+      for (uint32_t level = 0; found && !repeats && level < depth; ++level)
+        add_level(first + level);
       any |= found;
     }
     if (!any) symmetric = {};
@@ -313,8 +336,7 @@ class Packer {
   bool is_symmetric(size_t first, size_t node, uint32_t level, uint32_t depth) const {
     if (level == depth) return is_leaf(first + node);
     const size_t right = node + (size_t{1} << (depth - level));
-    return !is_leaf(first + node) &&
-           static_cast<size_t>(forest_.right[first + node]) == right &&
+    return !is_leaf(first + node) && static_cast<size_t>(forest_.right[first + node]) == right &&
            have_same_split(first + level, first + node) &&
            is_symmetric(first, node + 1, level + 1, depth) &&
            is_symmetric(first, right, level + 1, depth);
@@ -344,6 +366,7 @@ class Packer {
     if (forest_.n_classes == 0 && packed_.n_outputs > 0) return next_leaf_++;
     if (forest_.n_classes == 0) {
       packed_.leaf_value.push_back(forest_.leaf_value[node]);
+      if (forest_.has_leaf_models()) add_leaf_terms(node);
       return static_cast<int32_t>(packed_.leaf_value.size() - 1);
     }
     const SplitView leaf = view_split(forest_, node);
@@ -360,6 +383,15 @@ class Packer {
       add_votes(leaf);
     }
     return forest_.n_classes + static_cast<int32_t>(packed_.share_offset.size() - 2);
+  }
+
+  void add_leaf_terms(size_t node) {
+    if (packed_.leaf_terms_offset.empty()) packed_.leaf_terms_offset.push_back(0);
+    for (int64_t e = forest_.entry_offset[node]; e < forest_.entry_offset[node + 1]; ++e)
+      packed_.leaf_terms.push_back(forest_.leaf_term(e));
+    require(packed_.leaf_terms.size() <= std::numeric_limits<uint32_t>::max(),
+            "[PackedForest] more coefficients than 32 bits count; predict with fewer trees");
+    packed_.leaf_terms_offset.push_back(static_cast<uint32_t>(packed_.leaf_terms.size()));
   }
 
   // Class of the largest of the shares [first, last); ties go to the first.
@@ -406,8 +438,9 @@ size_t PackedForest::nbytes() const {
   size_t total = std::visit(size, nodes) + size(roots) + size(first_split) + size(medians) +
                  size(general) + size(general_place) + size(general_weight) + size(bits) +
                  size(missing_left) + size(share_offset) + size(share_class) + size(share) +
-                 size(vote) + size(leaf_value) + size(symmetric.tree) + size(symmetric.level) +
-                 size(symmetric.feature) + size(symmetric.weight);  // output_value is the forest's
+                 size(vote) + size(leaf_value) + size(leaf_terms) + size(leaf_terms_offset) +
+                 size(symmetric.tree) + size(symmetric.level) + size(symmetric.feature) +
+                 size(symmetric.weight) + size(repeats);  // output_value is the forest's
   for (const TreeAxesProduct& product : axes) total += product.nbytes();
   return total;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <concepts>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -134,6 +135,9 @@ struct PackedForest {
   std::vector<size_t> first_split;    // by tree, and one more: where its splits begin
   std::vector<TreeAxesProduct> axes;  // by tree; empty without axes
   SymmetricTrees symmetric;           // of a regression with one value for each leaf
+  // By tree, of such a regression: whether it has the splits of the tree before it, as trees of
+  // several outputs may have; empty if none has.
+  std::vector<uint8_t> repeats;
   TopLevelKernels kernels;
 
   std::vector<GeneralSplit> general;
@@ -147,11 +151,19 @@ struct PackedForest {
   std::vector<float> share;
   std::vector<int32_t> vote;       // vote of leaf n_classes + i, one for each output
   std::vector<double> leaf_value;  // regression
-  size_t n_outputs = 0;            // 0: one
+  // Terms of the linear models of leaves, and where those of each leaf begin; empty without models.
+  std::vector<LeafTerm> leaf_terms;
+  std::vector<uint32_t> leaf_terms_offset;
+  size_t n_outputs = 0;  // 0: one
   // Regression with several outputs: those of leaf i begin at i * n_outputs. The forest's own.
   std::span<const double> output_value;
 
   size_t n_trees() const { return roots.size(); }
+  bool is_repeated(size_t tree) const { return !repeats.empty() && repeats[tree]; }
+  // The distance of the leaves of a tree from those of the tree before it.
+  int32_t leaves_before(size_t tree) const {
+    return static_cast<int32_t>(first_split[tree] - first_split[tree - 1] + 1);
+  }
   // Writes the level terms of a row that has its features.
   void write_levels(float* row) const { write_levels(0, level_terms.size(), row); }
   // Writes those of one feature.
@@ -174,6 +186,23 @@ struct PackedForest {
   // Class with the largest share in a leaf.
   int32_t vote_of(int32_t leaf) const {
     return leaf < n_classes ? leaf : vote[static_cast<size_t>(leaf - n_classes)];
+  }
+  // The value of a leaf on a row, in regression with one output.
+  double value_of(int32_t leaf, const float* row) const {
+    return value_of(leaf, [row](size_t feature) { return row[feature]; });
+  }
+  // The same for a row that `read` has the features of.
+  template <class Read>
+    requires std::invocable<Read, size_t>
+  double value_of(int32_t leaf, Read read) const {
+    const auto i = static_cast<size_t>(leaf);
+    double value = leaf_value[i];
+    if (leaf_terms.empty()) return value;
+    for (uint32_t t = leaf_terms_offset[i]; t < leaf_terms_offset[i + 1]; ++t) {
+      const auto feature = static_cast<size_t>(leaf_terms[t].feature);
+      value += leaf_terms[t].value(read(feature), medians[feature]);
+    }
+    return value;
   }
   size_t nbytes() const;
 

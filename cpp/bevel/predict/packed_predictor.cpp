@@ -72,12 +72,28 @@ void walk_tree(const PackedForest& forest, const Walk& walk, size_t tree, const 
       [&](size_t i, int32_t reached) { leaf[i] = reached; });
 }
 
+// Leaves of a row in trees [first, last).
+template <class Walk>
+void walk_trees(const PackedForest& forest, const Walk& walk, size_t first, size_t last,
+                const float* row, std::vector<int32_t>& leaf) {
+  std::vector<size_t> walked;
+  for (size_t t = first; !forest.repeats.empty() && t < last; ++t)
+    if (t == first || !forest.repeats[t]) walked.push_back(t);
+  const bool all = forest.repeats.empty();
+  walk.template run<true>(
+      all ? last - first : walked.size(),
+      [&](size_t i) { return WalkStart<>{forest.roots[all ? first + i : walked[i]], row}; },
+      [&](size_t i, int32_t reached) { leaf[all ? i : walked[i] - first] = reached; });
+  for (size_t t = first + 1; !all && t < last; ++t)
+    if (forest.repeats[t]) leaf[t - first] = leaf[t - first - 1] + forest.leaves_before(t);
+}
+
 // Adds the shares of leaves to the sums of their rows.
 class SoftVotes {
  public:
   explicit SoftVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     if (leaf < forest_.n_classes) {
       sums[leaf] += 1.0;
       return;
@@ -95,7 +111,9 @@ class HardVotes {
  public:
   explicit HardVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const { sums[forest_.vote_of(leaf)] += 1.0; }
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
+    sums[forest_.vote_of(leaf)] += 1.0;
+  }
 
  private:
   const PackedForest& forest_;
@@ -106,7 +124,7 @@ class OutputVotes {
  public:
   explicit OutputVotes(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return static_cast<size_t>(forest_.n_classes); }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     const size_t first = static_cast<size_t>(leaf - forest_.n_classes) * forest_.n_outputs;
     for (size_t k = 0; k < forest_.n_outputs; ++k) sums[forest_.vote[first + k]] += 1.0;
   }
@@ -119,8 +137,8 @@ class Values {
  public:
   explicit Values(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return 1; }
-  void add(int32_t leaf, size_t, double* sums) const {
-    sums[0] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  void add(int32_t leaf, size_t, const float* row, double* sums) const {
+    sums[0] += forest_.value_of(leaf, row);
   }
 
  private:
@@ -132,7 +150,7 @@ class LeafVectors {
  public:
   explicit LeafVectors(const PackedForest& forest) : forest_(forest) {}
   size_t width() const { return forest_.n_outputs; }
-  void add(int32_t leaf, size_t, double* sums) const {
+  void add(int32_t leaf, size_t, const float*, double* sums) const {
     const double* values = &forest_.output_value[static_cast<size_t>(leaf) * forest_.n_outputs];
     for (size_t k = 0; k < forest_.n_outputs; ++k) sums[k] += values[k];
   }
@@ -147,8 +165,8 @@ class OutputValues {
   OutputValues(const PackedForest& forest, size_t n_outputs)
       : forest_(forest), n_outputs_(n_outputs) {}
   size_t width() const { return n_outputs_; }
-  void add(int32_t leaf, size_t tree, double* sums) const {
-    sums[tree % n_outputs_] += forest_.leaf_value[static_cast<size_t>(leaf)];
+  void add(int32_t leaf, size_t tree, const float* row, double* sums) const {
+    sums[tree % n_outputs_] += forest_.value_of(leaf, row);
   }
 
  private:
@@ -182,29 +200,33 @@ void add_trees(const PackedForest& forest, const Walk& walk, const Leaves& leave
   if (chosen.size() <= kFewRows && forest.axes.empty()) {
     scratch.leaf.resize(std::max(scratch.leaf.size(), last - first));
     for (int32_t row : chosen) {
-      walk.template run<true>(
-          last - first,
-          [&](size_t t) {
-            return WalkStart<>{forest.roots[first + t], block.row(static_cast<size_t>(row))};
-          },
-          [&](size_t t, int32_t reached) { scratch.leaf[t] = reached; });
+      walk_trees(forest, walk, first, last, block.row(static_cast<size_t>(row)), scratch.leaf);
       for (size_t t = 0; t < last - first; ++t)
-        leaves.add(scratch.leaf[t], first + t, sums + static_cast<size_t>(row) * width);
+        leaves.add(scratch.leaf[t], first + t, block.row(static_cast<size_t>(row)),
+                   sums + static_cast<size_t>(row) * width);
     }
     return;
   }
   scratch.leaf.resize(std::max(scratch.leaf.size(), chosen.size()));
+  bool walked = false;  // whether the leaves are those of the tree before
   for (size_t tree = first; tree < last; ++tree) {
     poll_cancellation(work_of_tree(forest, block, chosen.size()));
     if (!scratch.top_levels.empty() && forest.symmetric.has(tree)) {
       const TreeRange some{tree, end_of_symmetric(forest, tree, last)};
       scratch.top_levels.add_symmetric(forest, some, width, sums);
       tree = some.end - 1;
+      walked = false;
       continue;
     }
-    walk_tree(forest, walk, tree, block, chosen, scratch);
-    for (size_t i = 0; i < chosen.size(); ++i)
-      leaves.add(scratch.leaf[i], tree, sums + static_cast<size_t>(chosen[i]) * width);
+    if (tree > first && forest.is_repeated(tree) && walked)
+      for (size_t i = 0; i < chosen.size(); ++i) scratch.leaf[i] += forest.leaves_before(tree);
+    else
+      walk_tree(forest, walk, tree, block, chosen, scratch);
+    walked = true;
+    for (size_t i = 0; i < chosen.size(); ++i) {
+      const auto row = static_cast<size_t>(chosen[i]);
+      leaves.add(scratch.leaf[i], tree, block.row(row), sums + row * width);
+    }
   }
 }
 

@@ -220,11 +220,12 @@ void predict_value(const ForestArrays& forest, const RowMatrix& rows, int n_thre
     std::fill(out + first, out + last, 0.0);
     for (size_t tree = 0; tree < n_trees; ++tree) {
       poll_cancellation((last - first) * work);
-      for (size_t i = first; i < last; ++i)
-        out[i] += forest.leaf_value[static_cast<size_t>(forest.tree_offset[tree]) +
-                                    static_cast<size_t>(leaf_of(forest, tree,
-                                                                rows.values + i * rows.row_stride,
-                                                                rows.feature_stride))];
+      for (size_t i = first; i < last; ++i) {
+        const float* row = rows.values + i * rows.row_stride;
+        const auto leaf = static_cast<size_t>(forest.tree_offset[tree]) +
+                          static_cast<size_t>(leaf_of(forest, tree, row, rows.feature_stride));
+        out[i] += forest.value_of_leaf(leaf, row, rows.feature_stride);
+      }
     }
     for (size_t i = first; i < last; ++i) out[i] /= static_cast<double>(n_trees);
   });

@@ -43,6 +43,8 @@ struct NodeStore {
   std::vector<float> entry_weight;
   std::vector<float> entry_p_value;  // NaN where there is none; ends with the last recorded one
   std::vector<int32_t> entry_level;  // see name_level_terms(); empty while growing
+  // Ranges of the features of linear models in leaves, see leaf_model.h; empty without models.
+  std::vector<float> entry_low, entry_high;
   std::vector<double> leaf_value;    // regression only: one per node
   std::vector<double> output_value;  // regression with several outputs: one each for every leaf
   std::vector<int32_t> bits_index;   // per node, -1 without a set of levels

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from bevel.analysis import geometry, results
 from bevel.analysis.accuracy.bias_variance import bias_and_variance, hellinger_distance
+from bevel.analysis.accuracy.conformal import conformal
 from bevel.analysis.accuracy.reliability import calibration
 from bevel.analysis.accuracy.strength import (
     error_and_correlation,
@@ -62,6 +63,7 @@ __all__ = [
     "brier_score",
     "calibration",
     "concordance_index",
+    "conformal",
     "correlated_groups",
     "dynamic_auc",
     "effect_along",

@@ -28,7 +28,7 @@ from bevel.estimators.forest import (
 from bevel.forest.aggregation import MeanOfTrees, SumOfTrees
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
-from bevel.forest.flat_forest import FlatForest, join_forests, take_trees
+from bevel.forest.flat_forest import FlatForest, join_forests, scale_leaves, take_trees
 from bevel.forest.leaf_rows import LeafRows
 from bevel.forest.predictor import PackedPredictor
 from bevel.forest.provenance import Provenance
@@ -470,7 +470,7 @@ def _sum_of_members(
             constant += weight * additive.baseline[0]
         else:
             factor /= forest.n_trees
-        parts.append(replace(forest, leaf_value=forest.leaf_value * factor))
+        parts.append(scale_leaves(forest, factor))
     joined = functools.reduce(join_forests, parts)
     values = np.where(joined.right < 0, joined.leaf_value + constant, joined.leaf_value)
     view = replace(
@@ -506,8 +506,8 @@ def _view(
     additive = fitted.aggregation
     assert isinstance(additive, SumOfTrees)
     trees = np.arange(output, fitted.forest.n_trees, additive.n_outputs)
-    forest = take_trees(fitted.forest, trees)
-    values: Floats = forest.leaf_value * len(trees) + additive.baseline[output]
+    forest = scale_leaves(take_trees(fitted.forest, trees), len(trees))
+    values: Floats = forest.leaf_value + additive.baseline[output]
     is_leaf = forest.right < 0
     forest = replace(forest, leaf_value=np.where(is_leaf, values, forest.leaf_value))
     view = replace(

@@ -1,6 +1,7 @@
 """The results that the functions of `bevel.analysis` return."""
 
 from bevel.analysis.accuracy.bias_variance import BiasAndVariance, ClassEffects
+from bevel.analysis.accuracy.conformal import ConformalPredictions
 from bevel.analysis.accuracy.reliability import Calibration
 from bevel.analysis.accuracy.strength import (
     ErrorAndCorrelation,
@@ -30,6 +31,7 @@ __all__ = [
     "BiasAndVariance",
     "Calibration",
     "ClassEffects",
+    "ConformalPredictions",
     "Directions",
     "Effect",
     "ErrorAndCorrelation",

@@ -523,6 +523,10 @@ def path_dependent_values(analysed: AnalysedForest, X: Any, verbose: int) -> Sha
         raise wrong_value(
             "A forest of path-dependent values", "with weights of its nodes", "a slim one", remedy
         )
+    if forest.has_leaf_models:
+        remedy = "Use feature_perturbation='interventional', or fit with linear_leaves=False."
+        required = "with one value in each leaf, since unknown features have no values"
+        raise wrong_value("A forest of path-dependent values", required, "linear leaves", remedy)
     rows = np.ascontiguousarray(analysed.encode(X))
     progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
     values, within, base = _core.path_values(

@@ -19,13 +19,14 @@ from bevel.dask.parts import check_table, is_frame
 from bevel.errors import join_names
 from bevel.estimators.loading import restore
 from bevel.estimators.registry import KINDS
-from bevel.files.model import read_model, write_model
+from bevel.files.model import read_model
 
 __all__ = [
     "Method",
     "Model",
     "accuracy",
     "current_client",
+    "load_model",
     "model_of",
     "predict_lazily",
     "r_squared",
@@ -79,7 +80,7 @@ def model_of(estimator: Any) -> Model:
     """The model of a local estimator."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # functions among its parameters do not affect predictions
-        pieces = list(write_model(estimator._to_store(), KINDS[type(estimator).__name__]))
+        pieces = list(estimator._file())
     data = np.concatenate([np.frombuffer(piece, np.uint8) for piece in pieces])
     return Model(data, f"bevel-model-{hashlib.sha256(data.data).hexdigest()[:32]}")
 
@@ -175,7 +176,7 @@ def predict_partition(
 def _predict(
     rows: Any, model: npt.NDArray[np.uint8], model_name: str, method: Method
 ) -> npt.NDArray[Any]:
-    predict = getattr(_load(model, model_name), method.name)
+    predict = getattr(load_model(model, model_name), method.name)
     return np.asarray(predict(rows, *method.arguments))
 
 
@@ -207,8 +208,8 @@ _models_lock = threading.Lock()
 MAX_MODELS = 2
 
 
-def _load(model: npt.NDArray[np.uint8], name: str) -> Any:
-    """The estimator of a model, which a worker reads once."""
+def load_model(model: npt.NDArray[np.uint8], name: str) -> Any:
+    """The estimator of a model, which a process reads once."""
     with _models_lock:
         if name not in _models:
             while len(_models) >= MAX_MODELS:

@@ -27,7 +27,7 @@ from bevel.data.encoding import (
     frozen,
     is_stored,
     is_within,
-    learn_levels,
+    learn_codes,
     read_tile,
     scale_tile,
 )
@@ -208,20 +208,23 @@ def learn_dataset(
         return _learn_sparse(table, categorical_features, scale, n_threads, counted)
     chosen = choose_nominal(categorical_features, table)
     texts = find_texts(table, chosen, chosen=not isinstance(categorical_features, str))
-    labels = {f: table.labels(f) for f in sorted({*chosen, *texts})}
     most = MAX_LEVELS if level_target is None else MAX_LABELS
-    nominal = {
-        f: Levels.left_out(is_text=True)
-        if f in texts
-        else learn_levels(column, table.describe(f), most)
-        for f, column in labels.items()
-    }
+    nominal: dict[int, Levels] = {}
+    codes: dict[int, Float32s] = {}  # of the rows; those of free text are all zero
+    for f in sorted({*chosen, *texts}):
+        if f in texts:
+            nominal[f] = Levels.left_out(is_text=True)
+            codes[f] = np.zeros(table.n_rows, np.float32)
+        else:
+            nominal[f], codes[f] = learn_codes(table.labels(f), table.describe(f), most)
     warn_of_texts([table.describe(feature) for feature in texts])
-    warn_of_too_many([table.describe(feature) for feature in range(table.n_features)], nominal)
+    warn_of_too_many(
+        [table.describe(feature) for feature in range(table.n_features)], nominal, False
+    )
     warn_of_index(table)
     means: dict[int, LevelMeans] = {}
     if level_target is not None:
-        table, means = _with_means(table, nominal, level_target, weights)
+        table, means = _with_means(table, nominal, codes, level_target, weights)
     warn_of_row_names(table, nominal, {f for f, each in means.items() if each.are_equal})
     coded = nominal.keys() - means.keys()
     levels = np.zeros(table.n_features, dtype=np.int32)
@@ -235,7 +238,7 @@ def learn_dataset(
     else:
         scaler = _learn_numeric(table, levels, scale, None if ready else X, n_threads, counted)
     for feature in coded:
-        X[:, feature] = nominal[feature].encode(labels[feature], table.describe(feature))
+        X[:, feature] = codes[feature]
     if scale is None:
         _warn_of_collapse(table, levels, X)
     medians, has_nan = stored or _core.summarise_columns(X, levels, n_threads)
@@ -300,15 +303,22 @@ def _learn_sparse(
 
 
 def _with_means(
-    table: Table, nominal: Mapping[int, Levels], target: LevelTarget, weights: Floats | None
+    table: Table,
+    nominal: Mapping[int, Levels],
+    codes: Mapping[int, Float32s],
+    target: LevelTarget,
+    weights: Floats | None,
 ) -> tuple[Table, dict[int, LevelMeans]]:
-    """The table with columns of very many levels as means of the target, and these means."""
+    """The table with columns of very many levels as means of the target, and these means.
+
+    codes: the levels of the rows, by column.
+    """
     means, numbers = {}, {}
     for feature, levels in nominal.items():
         if levels.n_codes > MOST_LEVELS:
-            codes = levels.encode(table.labels(feature), table.describe(feature)).astype(np.intp)
-            means[feature] = learn_means(codes, levels.n_codes, target, weights)
-            numbers[feature] = means[feature].of_training_rows(codes, np.arange(len(codes)))
+            own = codes[feature].astype(np.intp)
+            means[feature] = learn_means(own, levels.n_codes, target, weights)
+            numbers[feature] = means[feature].of_training_rows(own, np.arange(len(own)))
     return (NumberedTable(table, numbers) if means else table), means
 
 

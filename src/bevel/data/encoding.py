@@ -41,6 +41,7 @@ __all__ = [
     "frozen",
     "is_stored",
     "is_within",
+    "learn_codes",
     "learn_levels",
     "numeric_tiles",
     "read_tile",
@@ -72,7 +73,7 @@ class Levels:
     is_text : bool, default=False
         Whether the column holds free text, which is left out: whatever it holds counts as missing.
     n_too_many : int, default=0
-        Number of labels of a column that has more than can be levels and is left out likewise.
+        Number of labels of a column that has too many to be levels and is left out likewise.
     """
 
     labels: npt.NDArray[np.object_]
@@ -101,10 +102,14 @@ class Levels:
             return np.zeros(len(values), dtype=np.float32)
         distinct, position = _distinct(values, name)
         self._check_same_kind(distinct, name)
+        return self.codes(distinct)[position]
+
+    def codes(self, distinct: Sequence[Any]) -> Float32s:
+        """Codes of distinct labels."""
         code_of = {label: code for code, label in enumerate(self.labels)}
         missing = len(self.labels)  # one past the labels: a level of its own, or an unseen one
         codes = [missing if is_missing(d) else code_of.get(d, self.n_codes) for d in distinct]
-        return np.array(codes, dtype=np.float32)[position]
+        return np.array(codes, dtype=np.float32)
 
     def _check_same_kind(self, distinct: Sequence[object], name: str) -> None:
         """Refuse numbers where training saw text, and the reverse: every label would be unseen."""
@@ -118,14 +123,22 @@ class Levels:
 
 def learn_levels(values: npt.NDArray[Any], name: str, most: int = MAX_LEVELS) -> Levels:
     """Learn the levels of a nominal column from its training rows; one of too many is left out."""
-    distinct, _ = _distinct(values, name)
+    return learn_codes(values, name, most)[0]
+
+
+def learn_codes(
+    values: npt.NDArray[Any], name: str, most: int = MAX_LEVELS
+) -> tuple[Levels, Float32s]:
+    """`learn_levels`, and the codes of the rows, as `Levels.encode` gives them."""
+    distinct, position = _distinct(values, name)
     present = [label for label in distinct if not is_missing(label)]
     has_missing = len(present) < len(distinct)
     if len(present) + has_missing > most:
-        return Levels.left_out(n_too_many=len(present))
+        return Levels.left_out(n_too_many=len(present)), np.zeros(len(values), np.float32)
     labels = np.empty(len(present), dtype=object)
     labels[:] = _sorted(present)
-    return Levels(labels, has_missing)
+    levels = Levels(labels, has_missing)
+    return levels, levels.codes(distinct)[position]
 
 
 def choose_nominal(categorical_features: Any, table: Table) -> list[int]:
@@ -403,7 +416,7 @@ class Encoding:
         if levels.is_text:
             return "left out: free text"
         if levels.is_left_out:
-            return f"left out: {levels.n_too_many:,} labels, more than can be levels"
+            return f"left out: {levels.n_too_many:,} labels, too many to be levels"
         if levels.n_codes == 1:
             return f"left out: {'one level' if len(levels.labels) else 'no values'}"
         n_levels = f"{len(levels.labels):,} level{'' if len(levels.labels) == 1 else 's'}"

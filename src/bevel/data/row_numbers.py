@@ -73,15 +73,16 @@ def warn_of_row_names(
     )
 
 
-def warn_of_too_many(names: Sequence[str], levels: Mapping[int, Levels]) -> None:
-    """Warn of columns that are left out because they have more labels than can be levels."""
+def warn_of_too_many(names: Sequence[str], levels: Mapping[int, Levels], scanned: bool) -> None:
+    """Warn of columns that are left out because they have too many labels to be levels."""
+    most = f"at most {MAX_LEVELS:,}" + (", and one for two rows" if scanned else "")
     for feature, each in levels.items():
         if each.n_too_many:
             warnings.warn(
-                f"Column {names[feature]} has {each.n_too_many:,} labels, more than can be levels "
-                f"({MAX_LEVELS:,}). It is left out: no split uses it. Join rare labels, or fit a "
-                'forest or boosting of one output with projection="auto", in memory: there the '
-                "mean of the target stands for each label.",
+                f"Column {names[feature]} has {each.n_too_many:,} labels, too many to be levels "
+                f"({most}). It is left out: no split uses it. Join rare labels, or fit a forest or "
+                'boosting of one output with projection="auto" in memory: there the mean of the '
+                "target stands for each label.",
                 RowNumberWarning,
                 stacklevel=4,
             )

@@ -13,7 +13,7 @@ from bevel.estimators.rotated.regularized import (
     RegularizedRotationRegressor,
 )
 from bevel.estimators.rotated.stacking import StackedRotationClassifier, StackedRotationRegressor
-from bevel.estimators.survival import ObliqueSurvivalForest
+from bevel.estimators.survival import ObliqueSurvivalBoosting, ObliqueSurvivalForest
 
 __all__ = [
     "DateFeatures",
@@ -25,6 +25,7 @@ __all__ = [
     "ObliqueForestRegressor",
     "ObliqueIsolationForest",
     "ObliqueRegressor",
+    "ObliqueSurvivalBoosting",
     "ObliqueSurvivalForest",
     "RegularizedRotationClassifier",
     "RegularizedRotationRegressor",

@@ -31,7 +31,8 @@ from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.export.sql import to_sql
-from bevel.files.model import StoredEstimator, save
+from bevel.files.atomic import write_whole
+from bevel.files.model import StoredEstimator, write_model
 from bevel.forest.aggregation import Aggregation, MeanOfTrees
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.flat_forest import FlatForest, take_trees
@@ -591,7 +592,11 @@ class TreeEstimator(TableEstimator):
             Path, such as "model.bevel". A crash or a full disk leaves an older file unchanged.
         """
         check_is_fitted(self)
-        save(self._to_store(), kind_of(self), path)
+        write_whole(path, self._file())
+
+    def _file(self) -> Iterator[bytes | memoryview]:
+        """The bytes of the model's file, piece by piece."""
+        return write_model(self._to_store(), kind_of(self))
 
     def verify(self) -> Self:
         """Check the whole of a file that was loaded with `bevel.load(path, mmap=True)`.

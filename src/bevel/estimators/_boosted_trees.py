@@ -15,6 +15,7 @@ from bevel._types import Float32s, Floats
 from bevel.data.dataset import Dataset
 from bevel.data.row_groups import RowGroups
 from bevel.data.sparse_columns import SparseColumns
+from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_type, wrong_value
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.fitted_forest import FittedForest
@@ -30,6 +31,7 @@ from bevel.training.options import FeatureConstraints
 
 __all__ = [
     "FIRST_STAGE",
+    "LINEAR_STAGE",
     "OUTPUT_STATE",
     "ROW_STATE",
     "BoostingWork",
@@ -211,6 +213,7 @@ def append_rows(
         _join_weights(target, validation),
         np.arange(n) >= n_before,
         _join_groups(target, validation),
+        _join_times(target, validation),
     )
     terms = dataset.level_terms
     return Dataset(X, has_nan.astype(np.uint8), dataset.encoding, level_terms=terms), joined
@@ -238,7 +241,7 @@ def hold_out(
             np.arange(n_rows),
             test_size=fraction,
             random_state=seed % 2**32,
-            stratify=target.values if by_class else None,
+            stratify=target.strata if by_class else None,
         )
     except ValueError as error:
         raise ValueError(
@@ -265,7 +268,7 @@ def hold_out_groups(
     fraction : float
         Share of the groups to hold out.
     """
-    codes, values = groups.codes, target.values
+    codes, values = groups.codes, target.strata
     chosen = np.zeros(groups.n_groups)
     if by_class:
         n_classes = int(values.max()) + 1
@@ -284,7 +287,7 @@ def check_classes_stay(
     validates: npt.NDArray[np.bool_], target: BoostingTarget, by_class: bool, fraction: float
 ) -> npt.NDArray[np.bool_]:
     """Return rows to hold out; raises without any, or unless others are of every class."""
-    classes = target.values if by_class else np.zeros(len(target.values))
+    classes = target.strata if by_class else np.zeros(len(target.values))
     missing = len(np.unique(classes)) - len(np.unique(classes[~validates]))
     if missing or not validates.any():
         raise ValueError(
@@ -330,13 +333,25 @@ def _join_weights(first: BoostingTarget, second: BoostingTarget) -> Floats | Non
     return np.concatenate(both)
 
 
-def _join_groups(
-    first: BoostingTarget, second: BoostingTarget
-) -> npt.NDArray[np.uint32] | None:
+def _join_groups(first: BoostingTarget, second: BoostingTarget) -> npt.NDArray[np.uint32] | None:
     """Groups of both, those of the second after those of the first."""
     if first.groups is None or second.groups is None:
         return None
     return np.concatenate([first.groups, second.groups + first.groups.max() + np.uint32(1)])
+
+
+def _join_times(first: BoostingTarget, second: BoostingTarget) -> SurvivalTarget | None:
+    one, other = first.survival, second.survival
+    if one is None or other is None:
+        return None
+    entry: Floats | None = None
+    if one.entry is not None or other.entry is not None:
+        entry = np.concatenate(
+            [np.zeros(len(each)) if each.entry is None else each.entry for each in (one, other)]
+        )
+    return SurvivalTarget(
+        np.concatenate([one.time, other.time]), np.concatenate([one.event, other.event]), entry
+    )
 
 
 # What boosting needs of a scanned table.
@@ -371,6 +386,7 @@ def check_rows(n_rows: int) -> None:
 # Names of the stages in progress bars.
 FIRST_STAGE = "boosting"
 FEATURES_STAGE = "boosting, single features"
+LINEAR_STAGE = "boosting, linear leaves"
 REFIT_STAGE = "boosting all rows"
 
 

@@ -43,6 +43,7 @@ from bevel.estimators._base import (
 from bevel.estimators._boosted_trees import (
     FEATURES_STAGE,
     FIRST_STAGE,
+    LINEAR_STAGE,
     OUTPUT_STATE,
     REFIT_STAGE,
     ROW_STATE,
@@ -95,6 +96,7 @@ from bevel.training.boosting import (
     OF_CLASSES,
     OF_NUMBERS,
     REFIT_FACTOR,
+    TRIAL_SHARE,
     BoostingDefaults,
     BoostingFit,
     BoostingOptions,
@@ -243,7 +245,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             dataset, target = self._with_validation(dataset, target, validation)
             refits = False
         else:
-            target, refits = self._hold_out(target, seed, partial(_hold_out_in, order))
+            target, refits = self._hold_out(target, seed, partial(hold_out_in, order))
         scorer = self._scorer(X, X_val, target)
         self._fit_rows(dataset, target, table.n_rows, table, refits, seed, before, scorer)
 
@@ -351,6 +353,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         """What the stages of a fit share; arguments as in `_fit_rows`."""
         constraints = self._constraints(columns, dataset.encoding.n_labels)
         options = self._options(n_rows, target.validates is not None, before, refits)
+        if options.linear_leaves and dataset.sparse is not None:
+            remedy = "Pass X.toarray(), or leave linear_leaves out."
+            raise wrong_value("X", "dense with linear_leaves=True", "a sparse table", remedy)
         return BoostingWork(dataset, target, constraints, options, seed, before, scorer)
 
     def _constraints(
@@ -389,10 +394,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
     def _check_combinations(self, validation: GivenRows) -> None:
         check_validation(validation, self.early_stopping, self.refit, self.warm_start)
         read_scorer(self.scoring, self._defaults.scoring)  # raises for unknown names
-        if self.growth == "symmetric" and self.monotonic_cst is not None:
-            required = 'None with growth="symmetric", whose splits are shared by whole levels'
-            remedy = 'Use growth="best_first".'
-            raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
+        for name, plain in (("growth", "best_first"), ("multi_strategy", "one_output_per_tree")):
+            if getattr(self, name) != plain and self.monotonic_cst is not None:
+                required = f'None with {name}="{getattr(self, name)}", whose splits are shared'
+                remedy = f'Use {name}="{plain}".'
+                raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
         tree_size(self.growth, self.max_leaf_nodes, self.max_depth)  # raises for trees too deep
         if self.row_sampling == "gradient" and self.subsample == 1.0:
             raise ValueError(
@@ -482,9 +488,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             n_outputs=n_outputs,
             learning_rate=rate,
             max_iter=n_iter - n_before,
+            shares_trees=self.multi_strategy == "multi_output_tree" and n_outputs > 1,
             **tree_size(self.growth, self.max_leaf_nodes, self.max_depth),
             min_samples_leaf=int(self.min_samples_leaf),
             l2=float(self.l2_regularization),
+            linear_leaves=self._has_linear_leaves(before),
             subsample=float(self.subsample),
             samples_by_gradient=self.row_sampling == "gradient",
             max_bins=int(self.max_bins),
@@ -493,6 +501,14 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             first_iter=n_before,
             **self._loss_options(),
         )
+
+    def _has_linear_leaves(self, before: FittedForest | None) -> bool:  # noqa: ARG002
+        """Whether the leaves of a fit have linear models from the first."""
+        return False
+
+    def _tries_linear_leaves(self, work: BoostingWork) -> bool:  # noqa: ARG002
+        """Whether validation rows choose between leaves of one value and linear models."""
+        return False
 
     def _loss_options(self) -> dict[str, Any]:
         """Options of some losses only."""
@@ -678,6 +694,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         step, n_trees = additive.n_outputs, fitted.forest.n_trees
         blocks = encoded_blocks(self, X)
         rows, more = next(blocks), next(blocks, None)
+        if more is not None and fitted.forest.has_leaf_models:  # leaves need the rows
+            rows, more = np.concatenate([rows, more, *blocks]), None
         out = np.tile(np.asarray(additive.baseline), (len(rows), 1))
         if more is None:
             for first in range(0, n_trees, step):
@@ -765,6 +783,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         families, fitted = candidates[0], self._boost(work, candidates[0])
         if len(candidates) > 1 and not fitted.interrupted:
             families, fitted = self._choose(work, fitted, *candidates)
+        if self._tries_linear_leaves(work) and not fitted.interrupted:
+            fitted = self._choose_leaves(work, fitted, families)
         self._fitted = self._assemble(work, fitted)
         if fitted.interrupted:
             raise self._interruption()
@@ -807,6 +827,27 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             return features_alone, fitted
         return families, first
 
+    def _choose_leaves(
+        self, work: BoostingWork, first: BoostingFit, families: list[FamilySpec]
+    ) -> BoostingFit:
+        """Choose linear leaves if they are clearly better; after Ctrl-C, the first fit."""
+        options = replace(work.options, linear_leaves=True)
+        n_trial = options.max_iter
+        if len(work.target.values) > EARLY_STOPPING_ROWS:
+            n_trial = max(1, round(TRIAL_SHARE * len(first.training_loss)))
+        fitted = first
+        for n_iter in sorted({n_trial, options.max_iter}):  # a trial that ran out goes on
+            linear = replace(work, options=replace(options, max_iter=n_iter))
+            found = _unless_interrupted(partial(self._boost, linear, families, LINEAR_STAGE))
+            if found is None:
+                return replace(first, interrupted=True)
+            if not is_clearly_better(found.validation_loss, first.validation_loss):
+                break
+            fitted = found
+            if len(found.training_loss) < n_iter:
+                break
+        return fitted
+
     def _refit(self, work: BoostingWork, families: list[FamilySpec]) -> FittedForest:
         """Fit all rows, with a number of iterations that follows from the held-out ones.
 
@@ -814,9 +855,11 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         grown on these rows. After Ctrl-C the estimator has the first fit.
         """
         first = self._fitted
+        is_linear = work.options.linear_leaves or first.forest.has_leaf_models
+        options = replace(work.options, linear_leaves=is_linear)
         work = replace(
             work,
-            options=self._refit_options(work.options),
+            options=self._refit_options(options),
             target=replace(work.target, validates=None),
             scorer=None,
         )
@@ -836,7 +879,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         return replace(options, learning_rate=rate, max_iter=max(1, n_iter), n_iter_no_change=0)
 
 
-def _hold_out_in(
+def hold_out_in(
     order: RowOrder, target: BoostingTarget, by_class: bool, fraction: float, seed: int
 ) -> npt.NDArray[np.bool_]:
     """Choose the rows that validate: the latest ones, or by group, or any."""
@@ -904,6 +947,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
         growth: str = "best_first",
+        multi_strategy: str = "one_output_per_tree",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
@@ -934,6 +978,7 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
         self.projection = projection
         self.n_projections = n_projections
         self.growth = growth
+        self.multi_strategy = multi_strategy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -1130,6 +1175,8 @@ class ObliqueBoostingClassifier(ClassifierMixin, ObliqueBoosting):  # type: igno
 MAX_QUANTILES = 99
 # The spread of targets grows with this power of their mean; for other losses it is constant.
 SPREAD = {"poisson": 0.5, "gamma": 1.0}
+# Losses whose leaves take quantiles of the residuals instead of Newton steps.
+LOSSES_OF_QUANTILES = ("absolute_error", "huber", "quantile")
 # Share of the residuals that the Huber loss counts by their squares.
 HUBER_SHARE = 0.9
 
@@ -1189,6 +1236,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
         growth: str = "best_first",
+        multi_strategy: str = "one_output_per_tree",
         max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
@@ -1196,6 +1244,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         max_bins: int = 255,
         subsample: float = 1.0,
         row_sampling: str = "uniform",
+        linear_leaves: bool | str = "auto",
         early_stopping: bool | str = "auto",
         scoring: Any = "loss",
         validation_fraction: float | str = "auto",
@@ -1219,6 +1268,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.projection = projection
         self.n_projections = n_projections
         self.growth = growth
+        self.multi_strategy = multi_strategy
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -1226,6 +1276,7 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
         self.max_bins = max_bins
         self.subsample = subsample
         self.row_sampling = row_sampling
+        self.linear_leaves = linear_leaves
         self.early_stopping = early_stopping
         self.scoring = scoring
         self.validation_fraction = validation_fraction
@@ -1357,6 +1408,30 @@ class ObliqueBoostingRegressor(RegressorMixin, ObliqueBoosting):  # type: ignore
             )
         if self._has_many_quantiles():
             self._quantiles()  # raises for invalid ones
+        if self.linear_leaves is not True:
+            return
+        remedy = 'Leave it out, or set linear_leaves="auto".'
+        if self.loss in LOSSES_OF_QUANTILES:
+            required = "a loss whose leaves take Newton steps with linear_leaves=True"
+            raise wrong_value("loss", required, self.loss, remedy)
+        if self.monotonic_cst is not None:
+            required = "None with linear_leaves=True, whose slopes may have any sign"
+            raise wrong_value("monotonic_cst", required, self.monotonic_cst, remedy)
+
+    def _has_linear_leaves(self, before: FittedForest | None) -> bool:
+        if self.linear_leaves == "auto":
+            return before is not None and before.forest.has_leaf_models
+        return bool(self.linear_leaves)
+
+    def _tries_linear_leaves(self, work: BoostingWork) -> bool:
+        return (
+            self.linear_leaves == "auto"
+            and self.loss == "squared_error"
+            and self.monotonic_cst is None
+            and work.target.validates is not None
+            and work.dataset.sparse is None
+            and not self.warm_start
+        )
 
     def _has_many_quantiles(self) -> bool:
         return isinstance(self.quantile, Iterable)

@@ -6,8 +6,9 @@ import os
 import time
 import warnings
 from abc import ABCMeta
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -16,6 +17,7 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from bevel._types import Floats
+from bevel.data.row_groups import RowOrder, read_row_order
 from bevel.data.tables import Table, select_rows
 from bevel.estimators._base import (
     FEW_ROWS,
@@ -27,11 +29,12 @@ from bevel.estimators._base import (
     set_attributes,
     whole_or_not_at_all,
 )
-from bevel.estimators._boosted_trees import BoostingWork, _record, hold_out
+from bevel.estimators._boosted_trees import BoostingWork, _record
 from bevel.estimators.boosting import (
     ObliqueBoosting,
     ObliqueBoostingClassifier,
     ObliqueBoostingRegressor,
+    hold_out_in,
 )
 from bevel.estimators.forest import (
     ObliqueForest,
@@ -43,7 +46,8 @@ from bevel.estimators.registry import KINDS, kind_of, savable
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
 from bevel.export.sql import to_sql
-from bevel.files.model import StoredEstimator, save
+from bevel.files.atomic import write_whole
+from bevel.files.model import StoredEstimator, write_model
 from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.importance import gain_importances
@@ -152,7 +156,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     verbose: int
 
     @whole_or_not_at_all
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the forest and boosting, and weigh them.
 
         Parameters
@@ -166,6 +170,9 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more; None weighs all rows equally. A row of weight zero
             has no effect.
+        groups : array-like of shape (n_rows,), default=None
+            Labels of rows that belong together, such as the visits of a patient. Bags, and the rows
+            that weigh the members, are drawn by group.
 
         Returns
         -------
@@ -179,14 +186,14 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             )
         self._check_parameters()
         try:
-            self._fitted = self._fit(X, y, sample_weight)
+            self._fitted = self._fit(X, y, sample_weight, groups)
         except KeyboardInterrupt:  # that of boosting says that its iterations are kept
             raise KeyboardInterrupt(
                 "fit was interrupted; the estimator is as it was before."
             ) from None
         return self
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> FittedCombination:
+    def _fit(self, X: Any, y: Any, sample_weight: Any, groups: Any) -> FittedCombination:
         start = time.monotonic()
         n_threads = count_threads(self.n_jobs)
         table = self._read(X, y, reset=True)
@@ -196,19 +203,23 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         values, members = forest._checked_parameters()
         target = self._target_kind.read(y, sample_weight, table.n_rows, values, None)
         set_attributes(self, target.task)
+        names = forest._names_of_columns()
+        order = read_row_order(groups, None, table, names)
         if target.weights is not None and not target.weights.all():
             kept = np.flatnonzero(target.weights)
-            table = select_rows(table, kept)
+            table, order = select_rows(table, kept), order.rows(kept)
             target = replace(target, values=target.values[kept], weights=target.weights[kept])
         request = FitRequest(values, members, self._target_kind, seed, keeps_out_of_bag=True)
-        names = forest._names_of_columns()
-        prepared = prepare_rows(request, table, names, target, n_threads)
-        first = self._first_stage(table, prepared, seed, n_threads)
+        prepared = prepare_rows(request, table, names, target, n_threads, order=order)
+        first = self._first_stage(table, prepared, order, seed, n_threads)
         step = QUALITY[self.quality]
         if self.time_limit is not None:
             step = self._step_within(prepared, first, start, n_threads)
         others = self._more_seeds(seed, step.n_boosters - 1)
-        stages = [first, *(self._first_stage(table, prepared, each, n_threads) for each in others)]
+        stages = [
+            first,
+            *(self._first_stage(table, prepared, order, each, n_threads) for each in others),
+        ]
         boosted = [each.finish(step.refits) for each in stages]
         n_trees = step.n_trees(target.task)
         prepared = replace(prepared, request=request.with_trees(n_trees))
@@ -252,7 +263,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         return FittedCombination(tuple(each for each, _ in kept), aggregation, record)
 
     def _first_stage(
-        self, table: Table, prepared: PreparedFit, seed: int, n_threads: int
+        self, table: Table, prepared: PreparedFit, order: RowOrder, seed: int, n_threads: int
     ) -> _FirstStage:
         """Fit boosting to some rows, and predict those that it has held out."""
         start = time.monotonic()
@@ -261,7 +272,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         self._name_columns(booster)
         set_attributes(booster, given.task)
         target = BoostingTarget(given.values.astype(np.float64), given.weights, None)
-        target, refits = booster._hold_out(target, seed, hold_out)
+        target, refits = booster._hold_out(target, seed, partial(hold_out_in, order))
         work = booster._work(dataset, target, len(given.values), table, refits, seed)
         families = booster._fit_first(work)
         seconds = time.monotonic() - start
@@ -399,9 +410,13 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
             Path, such as "model.bevel". A crash or a full disk leaves an older file unchanged.
         """
         check_is_fitted(self)
+        write_whole(path, self._file())
+
+    def _file(self) -> Iterator[bytes | memoryview]:
+        """The bytes of the models' file, piece by piece."""
         stored = StoredEstimator(type(self).__name__, self._own_parameters(), self._fitted, None)
         members = [(each, KINDS[each.name]) for each in self._stored_members()]
-        save(stored, kind_of(self), path, members)
+        return write_model(stored, kind_of(self), members)
 
     def verify(self) -> Self:
         """Check the whole of a file that was loaded with `bevel.load(path, mmap=True)`.
@@ -430,9 +445,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         """
         return "".join(write_c(self.fitted_forest_, name))
 
-    def to_sql(
-        self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()
-    ) -> str:
+    def to_sql(self, table: str, *, dialect: str = "duckdb", keep: Sequence[str] = ()) -> str:
         """The models with their weights as one SQL query, to predict where the rows are.
 
         Parameters

@@ -83,7 +83,8 @@ class ObliqueBoostingRanker(ObliqueBoosting):
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        max_leaf_nodes: int | None = 15,
+        growth: str = "best_first",
+        max_leaf_nodes: int | str | None = "auto",
         max_depth: int | None = None,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
@@ -111,6 +112,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
         self.max_iter = max_iter
         self.projection = projection
         self.n_projections = n_projections
+        self.growth = growth
         self.max_leaf_nodes = max_leaf_nodes
         self.max_depth = max_depth
         self.min_samples_leaf = min_samples_leaf
@@ -330,8 +332,7 @@ def _one_of(groups: Any, sizes: Any, qid: Any, n_rows: int) -> Any:
 
 
 def _labels_of_sizes(sizes: Any, n_rows: int, name: str) -> Labels:
-    """Number of the query of each row, from the numbers of rows of queries that follow each other.
-    """
+    """Number of the query of each row; queries of these numbers of rows follow each other."""
     try:
         counts = np.asarray(sizes)
         good = counts.ndim == 1 and counts.dtype.kind in "iu" and bool((counts > 0).all())

@@ -17,7 +17,7 @@ import numpy as np
 from bevel._types import Array, Floats
 from bevel.data.encoding import Encoding
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler
-from bevel.errors import join_names, wrong_type, wrong_value
+from bevel.errors import wrong_type, wrong_value
 from bevel.forest.aggregation import MAX_EXPONENT, Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, FlatForest
@@ -166,7 +166,7 @@ def _check(
         raise ValueError(
             'to_sql writes the scales None, "minmax", "minmax_clip", "quantile" and "standard"; '
             "got a model with a scale by ranks, whose tables are too long for a query. Fit with "
-            'another scale, or apply the model with bevel.scoring.'
+            "another scale, or apply the model with bevel.scoring."
         )
     size = sum(each.forest.n_nodes * _n_sums(each) for each in fitted.members)
     if size > MAX_SQL_NODES:
@@ -185,7 +185,8 @@ def _n_sums(member: FittedForest) -> int:
 def _words(fitted: FittedForest | FittedCombination) -> str:
     trees = sum(each.forest.n_trees for each in fitted.members)
     made = f"Written by Bevel from {trees:,} tree{'' if trees == 1 else 's'}"
-    return f"{made}; prediction: {'the class' if fitted.classes is not None else fitted.task.mean_of_leaves}."
+    what = fitted.task.mean_of_leaves if fitted.classes is None else "the class"
+    return f"{made}; prediction: {what}."
 
 
 class _Query:
@@ -248,20 +249,21 @@ def _write_rows(
         terms |= {tuple(levels[f - n].tolist()) for f in alone | combined if f >= n}
     features = sorted(used | filled | {feature for feature, _ in terms})
     value = {f: query.name("v", f) for f in features}
-    query.then("columns", {value[f]: _read(dialect, encoding, f, names[f]) for f in features}, False)
+    read = {value[f]: _read(dialect, encoding, f, names[f]) for f in features}
+    query.then("columns", read, carry=False)
     plain = [f for f in features if f not in encoding.nominal]
     if plain and not isinstance(encoding.scaler, IdentityScaler):
         scaled = {value[f]: _scaled(dialect, encoding, f, value[f]) for f in plain}
-        query.then("scaled", {name: scaled.get(name, name) for name in value.values()}, False)
+        query.then("scaled", {v: scaled.get(v, v) for v in value.values()}, carry=False)
     medians = forests[0][0].medians
     columns: dict[str, str] = {}
     for f in features:
-        read = dialect.as_single.format(value[f]) if f in plain else value[f]
+        stored = dialect.as_single.format(value[f]) if f in plain else value[f]
         if f in used:
-            columns[value[f]] = read
+            columns[value[f]] = stored
         if f in filled:
-            known = f"COALESCE({read}, {dialect.as_float32(medians[f])})"
-            columns[query.name("f", f)] = known
+            median = dialect.as_float32(medians[f])
+            columns[query.name("f", f)] = f"COALESCE({stored}, {median})"
     for f, level in sorted(terms):
         one, zero = dialect.as_float32(1), dialect.as_float32(0)
         columns[query.name("l", f, level)] = (
@@ -278,6 +280,8 @@ def _used(forest: FlatForest) -> tuple[set[int], set[int]]:
     several = np.repeat(split & (count > 1), count)
     alone = set(forest.entry_index[single].tolist())
     combined = set(forest.entry_index[several].tolist()) | set(forest.rotation_index.tolist())
+    if forest.has_leaf_models:
+        combined |= set(forest.entry_index[np.repeat(~split, count)].tolist())
     axes = {f for f in alone | combined if f >= forest.n_features}
     return alone - axes, combined - axes
 
@@ -324,9 +328,9 @@ def _scaled(dialect: Dialect, encoding: Encoding, feature: int, value: str) -> s
         scaled += f" / {literal(scaler.span[feature])}"
         if not scaler.clip:
             return scaled
-        low, high = literal(0), literal(1)
+        zero, one = literal(0), literal(1)
         return (
-            f"CASE WHEN {scaled} < {low} THEN {low} WHEN {scaled} > {high} THEN {high} "
+            f"CASE WHEN {scaled} < {zero} THEN {zero} WHEN {scaled} > {one} THEN {one} "
             f"ELSE {scaled} END"
         )
     if not isinstance(scaler, QuantileScaler):
@@ -400,17 +404,11 @@ def _shares(forest: FlatForest, k: int, hard: bool) -> Floats:
 class _Trees:
     """Writes trees as CASE expressions, with any numbers in their leaves."""
 
-    def __init__(
-        self, query: _Query, forest: FlatForest, terms: Array, n_features: int
-    ) -> None:
+    def __init__(self, query: _Query, forest: FlatForest, terms: Array, n_features: int) -> None:
         self.forest, self._query, self._dialect = forest, query, query.dialect
-        n_own = forest.n_features
-        self._alone = [query.name("v", f) for f in range(n_features)]
-        self._filled = [query.name("f", f) for f in range(n_features)]
         levels = [query.name("l", f, level) for f, level in terms.tolist()]
-        self._alone += levels
-        self._filled += levels
-        assert len(self._alone) == n_own
+        self._alone = [query.name("v", f) for f in range(n_features)] + levels
+        self._filled = [query.name("f", f) for f in range(n_features)] + levels
         self._first = np.repeat(forest.tree_offset[:-1], np.diff(forest.tree_offset))
         self._tree = np.repeat(np.arange(forest.n_trees), np.diff(forest.tree_offset))
         self._n_leaves = self._count_leaves()
@@ -424,7 +422,8 @@ class _Trees:
         for node in range(stop - 1, start - 1, -1):
             if self.forest.right[node] >= 0:
                 left, right = common[node + 1 - start], common[self.forest.right[node]]
-                common[node - start] = left if left == right else np.nan
+                alike = left == right and not self.forest.has_leaf_models
+                common[node - start] = left if alike else np.nan
         return self._write(start, start, common)
 
     def _write(self, node: int, start: int, common: Floats) -> str:
@@ -432,11 +431,30 @@ class _Trees:
         while np.isnan(common[node - start]):
             left, right = node + 1, start + int(self.forest.right[node])
             is_left = bool(self._n_leaves[left] <= self._n_leaves[right])
-            first, node_then = (left, right) if is_left else (right, left)
-            cases.append(f"WHEN {self._test(node, is_left)} THEN {self._write(first, start, common)}")
-            node = node_then
-        value = self._dialect.as_double(common[node - start])
+            smaller, larger = (left, right) if is_left else (right, left)
+            test, then = self._test(node, is_left), self._write(smaller, start, common)
+            cases.append(f"WHEN {test} THEN {then}")
+            node = larger
+        value = self._dialect.as_double(common[node - start]) + self._terms(node)
         return f"CASE {' '.join(cases)} ELSE {value} END" if cases else value
+
+    def _terms(self, leaf: int) -> str:
+        """The terms of the linear model of a leaf, each with its sign; empty if there are none."""
+        forest, dialect = self.forest, self._dialect
+        if not forest.has_leaf_models:
+            return ""
+        text = ""
+        for entry in range(*forest.entry_offset[leaf : leaf + 2].tolist()):
+            slope, column = (
+                float(forest.entry_weight[entry]),
+                self._filled[forest.entry_index[entry]],
+            )
+            low, high = (
+                dialect.as_float32(array[entry]) for array in (forest.entry_low, forest.entry_high)
+            )
+            cut = f"{dialect.greatest}({low}, {dialect.least}({high}, {column}))"
+            text += f" {'-' if slope < 0 else '+'} {dialect.as_double(abs(slope))} * {cut}"
+        return text
 
     def _count_leaves(self) -> Array:
         count = (self.forest.right < 0).astype(np.int64)
@@ -477,10 +495,8 @@ class _Trees:
         index = forest.entry_index[first:last].tolist()
         weight = forest.entry_weight[first:last]
         tree = int(self._tree[node])
-        if len(index) == 1:
-            names = [self._axis(tree, f) or self._alone[f] for f in index]
-        else:
-            names = [self._axis(tree, f) or self._filled[f] for f in index]
+        columns = self._alone if len(index) == 1 else self._filled
+        names = [self._axis(tree, f) or columns[f] for f in index]
         value = self._sum(names, weight)
         threshold = self._dialect.as_float32(forest.threshold[node])
         test = f"{value} {'<=' if left else '>'} {threshold}"
@@ -517,7 +533,9 @@ def _write_predictions(query: _Query, member: FittedForest, number: int) -> list
     if isinstance(aggregation, SumOfTrees):
         return _write_link(query, aggregation, number)
     names = [query.name("s", number, k) for k in range(max(1, member.forest.n_classes))]
-    return _write_calibrated(query, aggregation, names, number) if member.forest.n_classes else names
+    if not member.forest.n_classes:
+        return names
+    return _write_calibrated(query, aggregation, names, number)
 
 
 def _write_link(query: _Query, aggregation: SumOfTrees, number: int) -> list[str]:
@@ -566,26 +584,43 @@ def _write_calibrated(
     query: _Query, aggregation: Aggregation, names: list[str], number: int
 ) -> list[str]:
     """Shares raised to the power of the calibration, and to the least probability."""
-    literal, greatest = query.dialect.as_double, query.dialect.greatest
-    changes = []
+    dialect, literal = query.dialect, query.dialect.as_double
     if aggregation.power != 1.0:
-        changes.append(f"POWER({{}}, {literal(aggregation.power)})")
+        power = f"POWER({{}}, {literal(aggregation.power)})"
+        names = _write_changed(query, names, power, "{}", ("p", "t", "q"), number)
     if aggregation.least:
-        changes.append(f"{greatest}({{}}, {literal(aggregation.least)})")
-    for place, change in enumerate(changes):
-        changed = [query.name("pr"[place], number, k) for k in range(len(names))]
-        total = query.name("tu"[place], number)
-        query.then(
-            f"changed{number}_{place}",
-            {new: change.format(old) for new, old in zip(changed, names, strict=True)},
-        )
-        query.then(f"total{number}_{place}", {total: " + ".join(changed)})
-        names = [query.name("qw"[place], number, k) for k in range(len(names))]
-        query.then(
-            f"shares{number}_{place}",
-            {new: f"{old} / {total}" for new, old in zip(names, changed, strict=True)},
-        )
+        least = literal(aggregation.least)
+        raised = f"{dialect.greatest}({{}}, {least})"
+        # Shares of float32 do not sum to one exactly, and stay as they are if none is raised.
+        lowest = f"{dialect.least}({', '.join(names)})"
+        total = f"CASE WHEN {lowest} < {least} THEN {{}} ELSE {literal(1)} END"
+        names = _write_changed(query, names, raised, total, ("r", "u", "w"), number)
     return names
+
+
+def _write_changed(
+    query: _Query,
+    names: Sequence[str],
+    change: str,
+    total: str,
+    kinds: tuple[str, str, str],
+    number: int,
+) -> list[str]:
+    """Shares that are changed and divided by a total, of which {} is their sum."""
+    changed, shares = (
+        [query.name(kind, number, k) for k in range(len(names))] for kind in kinds[::2]
+    )
+    divisor = query.name(kinds[1], number)
+    query.then(
+        f"changed_{kinds[0]}{number}",
+        {new: change.format(old) for new, old in zip(changed, names, strict=True)},
+    )
+    query.then(f"total_{kinds[1]}{number}", {divisor: total.format(" + ".join(changed))})
+    query.then(
+        f"shares_{kinds[2]}{number}",
+        {new: f"{old} / {divisor}" for new, old in zip(shares, changed, strict=True)},
+    )
+    return shares
 
 
 def _write_weighted(
@@ -619,7 +654,5 @@ def _named_outputs(
     ]
     last = query.dialect.label(labels[-1])
     chosen = f"CASE {' '.join(cases)} ELSE {last} END" if cases else last
-    named = {
-        quoted(f"probability_{label}"): column for label, column in zip(labels, columns, strict=True)
-    }
-    return {"prediction": chosen} | named
+    names = [quoted(f"probability_{label}") for label in labels]
+    return {"prediction": chosen} | dict(zip(names, columns, strict=True))

@@ -32,7 +32,6 @@ from bevel.data.level_statistics import N_FOLDS, LevelMeans
 from bevel.data.row_groups import RowGroups
 from bevel.data.scaling import IdentityScaler, LinearScaler, QuantileScaler, RankScaler, Scaler
 from bevel.errors import join_names, shorten
-from bevel.files.atomic import write_whole
 from bevel.files.layout import (
     VERSION,
     Fields,
@@ -76,7 +75,7 @@ from bevel.files.values import (
     encode_scalar,
     encode_value,
 )
-from bevel.forest.aggregation import Aggregation, WeightedSum
+from bevel.forest.aggregation import Aggregation, SumOfTrees, WeightedSum
 from bevel.forest.bags import Bags
 from bevel.forest.fitted_forest import FittedCombination, FittedForest
 from bevel.forest.predictor import PackedPredictor
@@ -94,7 +93,6 @@ __all__ = [
     "encode_parameters",
     "encode_table",
     "read_model",
-    "save",
     "summarise",
     "write_model",
 ]
@@ -589,6 +587,8 @@ def _read_forest(
         feature_names, task, encoding = table.of_member(n_features, feature_names, task)
     columns = decode_trees(header, sections)
     check_outputs(task, columns)
+    if columns["entry_low"].length and kind.aggregation is not SumOfTrees:
+        raise damaged("header.columns", "without linear models of leaves, which boosting has", name)
     n_trees = columns["tree_offset"].length - 1
     rotations = decode_rotations(header, sections, n_trees) if kind.has_rotations else None
     families = decode_families(header.take_any("families"), sections, n_trees)
@@ -749,16 +749,6 @@ def _read_combination(
     sections.finish()
     fitted = FittedCombination(tuple(members), aggregation, record)
     return StoredEstimator(name, values, fitted, None)
-
-
-def save(
-    stored: StoredEstimator,
-    kind: StorableKind,
-    path: str | os.PathLike[str],
-    members: Sequence[Member] = (),
-) -> None:
-    """Write a fitted estimator to a file, whole or not at all; see `bevel.load`."""
-    write_whole(path, write_model(stored, kind, members))
 
 
 def summarise(

@@ -45,6 +45,7 @@ from bevel.forest.task import (
     Regression,
     SeveralOutputs,
     Survival,
+    SurvivalByRisk,
     Task,
 )
 from bevel.printable import printable
@@ -444,6 +445,8 @@ def encode_task(task: Task, arrays: Arrays) -> dict[str, Any]:
             fields["isolation"] = encode_isolation(task)
         case Survival():
             fields["survival"] = encode_survival(task, arrays)
+        case SurvivalByRisk():
+            fields["survival"] = encode_risks(task, arrays)
     return fields
 
 
@@ -472,6 +475,8 @@ def decode_task(header: Fields, sections: Sections, tasks: Collection[type[Task]
         return Classification(decode_classes(classes, sections))
     if Isolation in tasks:
         return decode_isolation(header)
+    if SurvivalByRisk in tasks:
+        return decode_risks(header, sections)
     if Ranking in tasks:
         return Ranking()
     return decode_survival(header, sections) if Survival in tasks else Regression()
@@ -615,9 +620,51 @@ def decode_survival(header: Fields, sections: Sections) -> Survival:
     last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
     n_causes = fields.take_count("n_causes", 1, MAX_CAUSES)
     fields.finish()
+    return Survival(_event_times(sections, last_time), float(last_time), n_causes)
+
+
+def _event_times(sections: Sections, last_time: float) -> npt.NDArray[np.float64]:
     times = sections.take("survival.event_times", "<f8")
     good = len(times) > 0 and bool((times > 0.0).all()) and bool((np.diff(times) > 0.0).all())
     if not good or not times[-1] <= last_time <= MAX_TIME:
         required = "above 0, ascending, and at most the last time"
         raise damaged("The event times", required, "others")
-    return Survival(times, float(last_time), n_causes)
+    return times
+
+
+# The curve of risk 0 of survival boosting, in a header field and sections.
+#
+# "survival": {"last_time": 4.5, "distribution": "cox", "spread": 1.0}
+#         and sections "survival.event_times" and "survival.hazard"
+
+DISTRIBUTIONS = ("cox", "log_logistic", "weibull")
+
+
+def encode_risks(record: SurvivalByRisk, arrays: Arrays) -> dict[str, Any]:
+    """The header's field "survival"; times and hazard are put into sections."""
+    arrays["survival.event_times"] = record.event_times
+    arrays["survival.hazard"] = record.hazard
+    return {
+        "last_time": encode_scalar(float(record.last_time)),
+        "distribution": record.distribution,
+        "spread": encode_scalar(float(record.spread)),
+    }
+
+
+def decode_risks(header: Fields, sections: Sections) -> SurvivalByRisk:
+    """Read the field and sections that `encode_risks` has written; raises ModelFileError."""
+    fields = Fields(header.take("survival", dict), "header.survival")
+    last_time = check_kind("survival.last_time", decode_scalar(fields.take_any("last_time")), float)
+    spread = check_kind("survival.spread", decode_scalar(fields.take_any("spread")), float)
+    distribution = fields.take("distribution", str)
+    fields.finish()
+    if distribution not in DISTRIBUTIONS:
+        raise damaged("survival.distribution", " or ".join(DISTRIBUTIONS), distribution)
+    if not 1e-3 < spread < 1e3:
+        raise damaged("survival.spread", "a number above 0.001 and below 1000", spread)
+    times = _event_times(sections, last_time)
+    hazard = sections.take("survival.hazard", "<f8", len(times) * (distribution == "cox"))
+    known = np.isfinite(hazard).all() and (np.diff(hazard, prepend=0.0) >= 0.0).all()
+    if not known:
+        raise damaged("The cumulative hazard", "finite, from 0 on, and ascending", "another")
+    return SurvivalByRisk(times, float(last_time), hazard, distribution, float(spread))

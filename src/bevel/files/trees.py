@@ -63,7 +63,7 @@ COLUMN_TYPES: Mapping[str, str] = {
 }
 
 # Columns that are not written if they are empty.
-ABSENT_IF_EMPTY = ("entry_level",)
+ABSENT_IF_EMPTY = ("entry_level", "entry_low", "entry_high")
 
 
 def encode_forest(forest: FlatForest) -> dict[str, Column]:

@@ -35,6 +35,7 @@ __all__ = [
     "join_forests",
     "overview_lines",
     "overview_title",
+    "scale_leaves",
     "spread_columns",
     "take_trees",
     "tree_complexities",
@@ -97,6 +98,8 @@ FOREST_FIELDS: Mapping[str, ForestField] = {
     "output_classes": ForestField("<i4", "output"),
     "output_value": ForestField("<f8", "leaf_output"),
     "entry_level": ForestField("<i4", "entry", "optional"),
+    "entry_low": ForestField("<f4", "entry", "optional"),
+    "entry_high": ForestField("<f4", "entry", "optional"),
 }
 
 
@@ -202,6 +205,10 @@ class FlatForest:
     entry_level : ndarray of int32, one for each entry, or empty if all are -1
         Level of a nominal feature: the entry adds its coefficient to the projected value of rows
         that have the level, and nothing to others. -1: a coefficient of the feature's number.
+    entry_low, entry_high : ndarray of float32, one for each entry, or empty without leaf models
+        Leaf with a linear model, whose features and coefficients are the entries of the leaf: the
+        range to which the feature is clipped. The leaf predicts `leaf_value` plus the sum of the
+        coefficients times the clipped features. 0 for splits.
 
     Examples
     --------
@@ -236,6 +243,8 @@ class FlatForest:
     output_classes: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
     output_value: npt.NDArray[np.float64] = field(default_factory=lambda: np.empty(0))
     entry_level: npt.NDArray[np.int32] = field(default_factory=lambda: np.empty(0, np.int32))
+    entry_low: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
+    entry_high: npt.NDArray[np.float32] = field(default_factory=lambda: np.empty(0, np.float32))
 
     def __post_init__(self) -> None:
         for name, value in self._fields().items():
@@ -330,6 +339,21 @@ class FlatForest:
     def n_outputs(self) -> int:
         """Number of targets that the leaves predict."""
         return max(1, len(self.output_classes))
+
+    @property
+    def has_leaf_models(self) -> bool:
+        """Whether leaves have linear models."""
+        return len(self.entry_low) > 0
+
+    @cached_property
+    def central_value(self) -> npt.NDArray[np.float64]:
+        """Value of each leaf; with a linear model that in the middle of its ranges. 0 of splits."""
+        if not self.has_leaf_models:
+            return self.leaf_value
+        middle = (self.entry_low.astype(np.float64) + self.entry_high) / 2.0
+        node = np.repeat(np.arange(self.n_nodes), np.diff(self.entry_offset))
+        added = np.bincount(node, self.entry_weight * middle, minlength=self.n_nodes)
+        return np.asarray(self.leaf_value + added)
 
     @property
     def nbytes(self) -> int:
@@ -667,8 +691,17 @@ def spread_columns(
     )
 
 
+def scale_leaves(forest: FlatForest, factor: float) -> FlatForest:
+    """A forest of values whose leaves predict a multiple, up to the rounding of slopes."""
+    weight = forest.entry_weight
+    if forest.has_leaf_models:
+        of_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
+        weight = np.where(of_leaf, weight * np.float64(factor), weight).astype(np.float32)
+    return replace(forest, leaf_value=forest.leaf_value * factor, entry_weight=weight)
+
+
 # What optional arrays of entries hold where there is nothing.
-NOTHING_OF_ENTRY = {"entry_p_value": np.nan, "entry_level": -1}
+NOTHING_OF_ENTRY = {"entry_p_value": np.nan, "entry_level": -1, "entry_low": 0, "entry_high": 0}
 
 
 def with_level_values(X: Float32s, terms: Ints64) -> Float32s:

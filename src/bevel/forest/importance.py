@@ -182,7 +182,7 @@ def _node_means(
     sums = np.zeros((len(is_leaf), outputs.stop - outputs.start))
     if forest.n_classes == 0:
         # Around one leaf of the tree, so that large targets with small differences keep digits.
-        value = forest.leaf_value[nodes]
+        value = forest.central_value[nodes]
         leaf = np.flatnonzero(is_leaf)
         centre = value[leaf[np.searchsorted(leaf, root)]]
         sums[:, 0] = np.where(is_leaf, (value - centre) * weight, 0.0)

@@ -7,26 +7,31 @@ from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+from scipy.optimize import minimize_scalar
 
 from bevel._types import Floats, Ints32, Ints64
 from bevel.data.survival import SurvivalTarget
 from bevel.data.tables import fill_masked
 from bevel.errors import wrong_value
 from bevel.forest.fitted_forest import FittedForest
-from bevel.forest.task import Survival
+from bevel.forest.task import Survival, SurvivalByRisk
 
 __all__ = [
     "StepFunction",
     "concordance",
     "concordance_and_error",
     "curves",
+    "fit_baseline",
     "median_times",
     "read_times",
+    "risk_task",
     "survival_task",
 ]
 
 # Harrell's concordance of risks with right-censored times.
 
+MAX_HAZARD = 1e300  # a row of risk 0, where all rows at risk have the lowest ones
+MAX_LOG_SPREAD = 5.0  # of times (kLargestLogScale in survival.cpp)
 TIED = 1e-8  # risks that differ by no more are tied, as in scikit-survival
 
 
@@ -198,7 +203,67 @@ def survival_task(fitted: FittedForest, caller: str) -> Survival:
     )
 
 
-def read_times(times: object, record: Survival) -> Floats:
+def risk_task(fitted: FittedForest) -> SurvivalByRisk:
+    """The task of survival boosting."""
+    assert isinstance(fitted.task, SurvivalByRisk)
+    return fitted.task
+
+
+def fit_baseline(
+    target: SurvivalTarget, risk: Floats, weights: Floats, distribution: str
+) -> SurvivalByRisk:
+    """The curve of a row of risk 0, from rows of known risks.
+
+    Parameters
+    ----------
+    target : SurvivalTarget
+        Times, events and entries.
+    risk, weights : ndarray of float64, shape (n,)
+        Risks and weights of the rows.
+    distribution : str
+        As of `SurvivalByRisk`.
+    """
+    times, last = target.event_times, float(target.time.max())
+    if distribution != "cox":
+        spread = _best_spread(target, risk, weights, distribution)
+        return SurvivalByRisk(times, last, np.empty(0), distribution, spread)
+    ratio = weights * np.exp(np.clip(risk, -230.0, 230.0))
+    place = np.searchsorted(times, target.time[target.event])
+    events = np.bincount(place, weights[target.event], minlength=len(times))
+    own = np.bincount(place, ratio[target.event], minlength=len(times))
+    leaves = np.searchsorted(times, target.time, side="right")
+    at_risk = np.bincount(leaves, ratio, minlength=len(times) + 1)[::-1].cumsum()[::-1][1:]
+    if target.entry is not None:
+        enters = np.searchsorted(times, target.entry, side="right")
+        at_risk -= np.bincount(enters, ratio, minlength=len(times) + 1)[::-1].cumsum()[::-1][1:]
+    hazard = np.cumsum(events / np.maximum(at_risk, own))
+    return SurvivalByRisk(times, last, np.minimum(hazard, MAX_HAZARD))
+
+
+def _best_spread(target: SurvivalTarget, risk: Floats, weights: Floats, distribution: str) -> float:
+    """Spread of the logarithms of times of the highest likelihood."""
+
+    def loss(log_spread: float) -> float:
+        z = (np.log(target.time) + risk) * np.exp(-log_spread)
+        hazard = _cumulative_hazard(z, distribution)
+        if target.entry is not None:
+            late = target.entry > 0.0
+            entered = (np.log(target.entry[late]) + risk[late]) * np.exp(-log_spread)
+            hazard[late] -= _cumulative_hazard(entered, distribution)
+        log_slope = z if distribution == "weibull" else z - np.logaddexp(0.0, z)
+        return float(weights @ (hazard + target.event * (log_spread - log_slope)))
+
+    found = minimize_scalar(loss, bounds=(-MAX_LOG_SPREAD, MAX_LOG_SPREAD), method="bounded")
+    return float(np.exp(found.x))
+
+
+def _cumulative_hazard(z: Floats, distribution: str) -> Floats:
+    if distribution == "weibull":
+        return np.exp(np.clip(z, -230.0, 230.0))
+    return np.logaddexp(0.0, z)
+
+
+def read_times(times: object, record: Survival | SurvivalByRisk) -> Floats:
     """Times at which curves are wanted, ascending; those of the training events by default.
 
     Warns of times beyond the last one of the training rows, where curves stay as they are.

@@ -38,6 +38,7 @@ __all__ = [
     "Regression",
     "SeveralOutputs",
     "Survival",
+    "SurvivalByRisk",
     "Task",
     "average_path_length",
     "called",
@@ -185,7 +186,8 @@ class Task:
 
     def check_leaves(self, forest: FlatForest) -> None:
         """Raise ValueError unless leaves, such as those of a file, hold what this task needs."""
-        check_curves(forest, 0)
+        if not forest.has_leaf_models:  # whose entries check_forest has checked
+            check_curves(forest, 0)
 
     def split(self, columns: Floats) -> Any:
         """Mean values or class shares of the trees, rows x columns, as a user expects them."""
@@ -590,6 +592,72 @@ class Survival(Task):
         claimed = (node * self.n_numbers + tree.entry_index)[is_leaf]
         seen = (leaf.astype(np.int64) * self.n_numbers + target)[target >= 0]
         return bool(np.isin(claimed, seen).all())
+
+
+@dataclass(frozen=True, eq=False)
+class SurvivalByRisk(Task):
+    """The time to an event, right-censored, whose curve follows from one risk of each row.
+
+    Attributes
+    ----------
+    event_times : ndarray of float64
+        Distinct times at which events were seen in training, ascending.
+    last_time : float
+        The largest time in training.
+    hazard : ndarray of float64
+        Cumulative hazard of a row of risk 0 at each event time (Breslow 1974); empty with a
+        distribution.
+    distribution : {"cox", "log_logistic", "weibull"}
+        "cox": the risk is the logarithm of what multiplies the hazard. Else (log time + risk) /
+        `spread` has the distribution.
+    spread : float
+        Spread of the logarithms of times; 1 with "cox".
+    """
+
+    name = "survival by risk"
+    noun = "risk"
+    model = "survival boosting"
+    output_name = "risk"
+    mean_of_leaves = "the risk: higher for earlier events"
+
+    event_times: Floats
+    last_time: float
+    hazard: Floats
+    distribution: str = "cox"
+    spread: float = 1.0
+
+    def read_again(self, y: Any, n_rows: int) -> Target:  # noqa: ARG002
+        """Raise: the rows of times have functions of their own."""
+        raise ValueError(
+            "y must be classes or numbers here; got survival boosting, whose y is right-censored "
+            'times. Use score, survival_scores, shapley_values or importance(kind="gini").'
+        )
+
+    def read_times(self, y: Any, n_rows: int, needs_event: bool = False) -> SurvivalTarget:
+        """Right-censored times."""
+        return read_survival(y, n_rows, needs_event=needs_event)
+
+    def cumulative_hazard(self, risk: Floats, times: Floats) -> Floats:
+        """Cumulative hazard of rows of some risks at ascending times, rows x times."""
+        if self.distribution == "cox":
+            place = np.searchsorted(self.event_times, times, side="right")
+            baseline = np.concatenate([[0.0], self.hazard])[place]
+            return np.asarray(np.exp(np.clip(risk, -230.0, 230.0))[:, None] * baseline)
+        with np.errstate(divide="ignore"):
+            z = (np.log(times) + risk[:, None]) / self.spread
+        if self.distribution == "log_logistic":
+            return np.asarray(np.logaddexp(0.0, z))
+        return np.asarray(np.exp(np.minimum(z, 230.0)))
+
+    def quantile(self, risk: Floats, share: float) -> Floats:
+        """Time at which the survival curve of each risk falls to a share; infinite if never."""
+        needed = -np.log(share)  # cumulative hazard
+        if self.distribution == "cox":
+            with np.errstate(over="ignore"):
+                place = np.searchsorted(self.hazard, needed * np.exp(-risk) * (1.0 - 1e-12))
+            return np.asarray(np.append(self.event_times, np.inf)[place])
+        at = np.log(needed) if self.distribution == "weibull" else np.log(np.expm1(needed))
+        return np.asarray(np.exp(np.clip(self.spread * at - risk, -230.0, 230.0)))
 
 
 ROUNDING = 1e-5  # rounding error of sums of jumps in float32

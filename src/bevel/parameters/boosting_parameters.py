@@ -25,6 +25,7 @@ __all__ = [
     "BOOSTING_CLASSIFIER_PARAMETERS",
     "BOOSTING_RANKER_PARAMETERS",
     "BOOSTING_REGRESSOR_PARAMETERS",
+    "BOOSTING_SURVIVAL_PARAMETERS",
 ]
 
 _SCHEDULE = [
@@ -73,8 +74,18 @@ _TREES = [
         [StrOptions(("best_first", "symmetric"))],
         'How trees grow. "best_first": the leaf whose split lowers the loss most is split next. '
         '"symmetric": level by level, with one direction and one cut for all nodes of a level, as '
-        "CatBoost grows trees. Such trees predict faster than others of as many leaves, need more "
-        "time to fit, and suit smooth functions of few rows. Not with `monotonic_cst`.",
+        "CatBoost grows trees. Such trees predict several times as fast as others of as many "
+        "leaves. Not with `monotonic_cst`.",
+    ),
+    Parameter(
+        "multi_strategy",
+        "one_output_per_tree",
+        [StrOptions(("one_output_per_tree", "multi_output_tree"))],
+        "With several outputs (three classes and more, several quantiles), whether each iteration "
+        "grows a tree for each of them or one tree for all, whose leaves have a value for each; "
+        "names as in XGBoost. One tree for many classes takes a small part of the time, since its "
+        "splits are sought on five random sums of the outputs (Iosipoi and Vakhrushev 2022). With "
+        "one output both are the same. Not with `monotonic_cst`.",
     ),
     Parameter(
         "max_leaf_nodes",
@@ -88,7 +99,7 @@ _TREES = [
         "max_depth",
         None,
         [NoneOption(), Integer(1)],
-        "Largest number of splits between the root and a leaf; None for no limit, and 6 for "
+        "Largest number of splits between the root and a leaf; None for no limit, and 4 for "
         "symmetric trees, which have 16 at most.",
     ),
     Parameter(
@@ -232,6 +243,21 @@ _CLASSIFIER = [
     ),
 ]
 
+_LEAVES = [
+    Parameter(
+        "linear_leaves",
+        "auto",
+        [StrOptions(("auto",)), Flag()],
+        "Whether leaves have linear models on up to seven numeric features of the splits above "
+        "them, shrunk by `l2_regularization`. A leaf cuts features to the range of its training "
+        "rows, so that it does not extrapolate; a missing value counts as the median. "
+        '"auto": a regression by squared error with validation rows fits both kinds of leaves, and '
+        "takes linear ones if their loss is 3 % lower. Not of sparse tables, and not with "
+        "`monotonic_cst` or losses of quantiles.",
+        "Use False for leaves of one value.",
+    ),
+]
+
 REGRESSION_LOSSES = (
     "squared_error",
     "absolute_error",
@@ -279,6 +305,18 @@ _RANKER = [
     ),
 ]
 
+_SURVIVAL = [
+    Parameter(
+        "loss",
+        "cox",
+        [StrOptions(("cox", "log_logistic", "weibull"))],
+        'What is minimised. "cox": minus the logarithm of the partial likelihood, which orders the '
+        "rows and leaves the shape of the hazard open; events of one time are at risk together "
+        '(Breslow 1974). "log_logistic" and "weibull": accelerated failure time, where features '
+        "stretch times that have this distribution, whose spread is estimated too.",
+    ),
+]
+
 
 def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
     return {parameter.name: parameter for group in groups for parameter in group}
@@ -287,20 +325,22 @@ def _table(*groups: list[Parameter]) -> dict[str, Parameter]:
 BOOSTING_CLASSIFIER_PARAMETERS = _table(
     _CLASSIFIER[:1], _SCHEDULE, _TREES, _STOPPING, _DATA, _CLASSIFIER[1:], _RUN
 )
-BOOSTING_REGRESSOR_PARAMETERS = _table(_REGRESSOR, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN)
+BOOSTING_REGRESSOR_PARAMETERS = _table(
+    _REGRESSOR, _SCHEDULE, _TREES, _LEAVES, _STOPPING, _DATA, _RUN
+)
 _OF_RANKER = {
-    "learning_rate": 'Factor of what each tree adds. Smaller ones need more iterations and often '
+    "learning_rate": "Factor of what each tree adds. Smaller ones need more iterations and often "
     'rank better. "auto" is 0.05, or 0.1 with more than 10 000 rows. Where all rows are fitted '
     "again (`refit`), a first fit looks for the number of iterations with 0.1.",
     "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 20 over '
     "the learning rate.",
-    "projection": 'Where the directions come from that splits cut along. They are drawn once for '
+    "projection": "Where the directions come from that splits cut along. They are drawn once for "
     'each iteration, for all nodes of its trees. "auto": all single features and sparse '
     "combinations, side by side; with validation queries single features alone are tried too, and "
     'taken if their NDCG is 3 % higher. "axis" cuts single features only; "sparse", '
     '"combination", "rotation", "multirotation", `P.Patches(shape)` and `P.Custom(matrix)` '
     "combine them. In a list all members take part.",
-    "early_stopping": 'Whether to stop when NDCG on validation queries stops to rise, and to keep '
+    "early_stopping": "Whether to stop when NDCG on validation queries stops to rise, and to keep "
     'the iterations up to its maximum. "auto": if validation rows are given to fit, if there are '
     "more than 10 000 rows, of whose queries a share is then held out, and with fewer rows to "
     'choose the number of iterations if it is "auto" (see `refit`).',
@@ -312,5 +352,18 @@ _OF_RANKER = {
 BOOSTING_RANKER_PARAMETERS = {
     name: replace(parameter, meaning=_OF_RANKER.get(name, parameter.meaning))
     for name, parameter in _table(_RANKER, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
+    if name != "scoring"
+}
+_OF_TIMES = {
+    "learning_rate": _OF_RANKER["learning_rate"].replace("rank better", "predict better"),
+    "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 5 over '
+    "the learning rate.",
+    "validation_fraction": "Share of the training rows that is held out for early stopping if fit "
+    'is given no validation rows; of events and censored rows alike. "auto" is 0.2 if all rows are '
+    "fitted again, else 0.1.",
+}
+BOOSTING_SURVIVAL_PARAMETERS = {
+    name: replace(parameter, meaning=_OF_TIMES.get(name, parameter.meaning))
+    for name, parameter in _table(_SURVIVAL, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
     if name != "scoring"
 }

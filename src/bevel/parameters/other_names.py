@@ -34,6 +34,7 @@ _SAME: dict[tuple[str, ...], str] = {
     "num_iterations num_iteration num_round num_rounds num_boost_round n_iter iterations nrounds",
     ("learning_rate",): "eta shrinkage shrinkage_rate",
     ("l2_regularization",): "reg_lambda lambda lambda_ lambda_l2 l2_leaf_reg l2",
+    ("linear_leaves",): "linear_tree",
     ("random_state",): "seed random_seed bagging_seed",
     ("n_jobs",): "n_threads num_threads num_thread nthread nthreads thread_count",
     ("min_samples_leaf",): "min_data_in_leaf min_data min_child_samples min_node_size min_bucket "
@@ -397,7 +398,9 @@ def _loss(name: str, ours: str, known: Sequence[str], value: str) -> str:
     given, told = f"{name}={shorten(value)}", same_value("loss", value)
     if told is None:
         if value.startswith(("survival", "Cox")):
-            return f"{given} is bevel.ObliqueSurvivalForest here."
+            return f"{given} is bevel.ObliqueSurvivalBoosting here, or bevel.ObliqueSurvivalForest."
+        if value.startswith(("rank", "lambdarank", "Yeti", "Pair", "Query")):
+            return f"{given} is bevel.ObliqueBoostingRanker here."
         return f"{name} is called {ours} here, and has no {shorten(value)}; see the documentation."
     of_classes = told == "log_loss"
     if of_classes != (_OF_CLASSES in known):

@@ -184,7 +184,7 @@ def _window(places: Any) -> tuple[float, float]:
 def _short(value: object) -> str:
     """A value as it is in the table, unless it is long."""
     if isinstance(value, float | np.floating) and value == value:
-        return number(float(f"{value:.6g}"), digits=6)
+        return number(float(value))
     return value_text(value)
 
 

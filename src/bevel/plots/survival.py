@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bevel.plots.canvas import FAINT, RULE, line, marker, panel
+from bevel.printable import rounded
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -155,7 +156,9 @@ def survival_calibration(result: "SurvivalCalibration", *, ax: "Axes | None" = N
             elinewidth=1.1,
             **{**line(0), **marker(0)},
         )
-        axes.set(xlabel=f"predicted survival at {result.time:.4g}", ylabel="observed survival")
+        axes.set(
+            xlabel=f"predicted survival at {rounded(result.time, 4)}", ylabel="observed survival"
+        )
         axes.set(xlim=(-0.02, 1.02), ylim=(-0.02, 1.02), aspect="equal")
         error = result.expected_calibration_error
         axes.set_title(f"Survival: expected calibration error {error:.3f}", loc="left")

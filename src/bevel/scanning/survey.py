@@ -16,8 +16,15 @@ import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats
 from bevel.data.dataset import has_no_times
-from bevel.data.encoding import MAX_READ, MAX_STORED, Levels, choose_nominal, learn_levels
-from bevel.data.row_numbers import warn_of_too_many
+from bevel.data.encoding import (
+    MAX_LEVELS,
+    MAX_READ,
+    MAX_STORED,
+    Levels,
+    choose_nominal,
+    learn_levels,
+)
+from bevel.data.row_numbers import FEW_ROWS, warn_of_too_many
 from bevel.data.row_weights import (
     MAX_WEIGHT,
     MIN_SHARE,
@@ -542,8 +549,12 @@ class Survey:
                 continue
             values = np.empty(len(labels) + (self._n_missing[feature] > 0), dtype=object)
             values[: len(labels)] = list(labels)
-            nominal[feature] = learn_levels(values, self._described[feature])
-        warn_of_too_many(self._described, nominal)
+            # Blocks do not subtract what levels gain by chance: nearly unique ones would win.
+            names_rows = len(self._described) > 1 and self.n_rows > FEW_ROWS
+            most = self.n_rows // 2 if names_rows else MAX_LEVELS
+            each = learn_levels(values, self._described[feature], min(most, MAX_LEVELS))
+            nominal[feature] = each
+        warn_of_too_many(self._described, nominal, scanned=True)
         rows = self._sample.rows()
         sample = None
         if self._keeps_sample:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -46,6 +46,9 @@ class NodePredictions:
         Class shares or means; NaN for splits of a slim forest.
     range : tuple of two floats
         Lowest and highest prediction of a leaf; in regression it decides the digits.
+    models : mapping of int to str, default={}
+        Linear models of leaves, by their places. Their means are the values in the middle of the
+        ranges of the features.
     """
 
     classes: tuple[str, ...]
@@ -53,6 +56,7 @@ class NodePredictions:
     gain: Floats
     means: Floats
     range: tuple[float, float]
+    models: Mapping[int, str] = field(default_factory=dict, kw_only=True)
 
     @property
     def best(self) -> npt.NDArray[np.intp]:
@@ -64,6 +68,8 @@ class NodePredictions:
         values = self.means[place]
         if np.isnan(values).any():
             return ""
+        if place in self.models:
+            return self.models[place]
         if not self.classes:
             return written(round_within(float(values[0]), 5e-4 * (self.range[1] - self.range[0])))
         best = int(values.argmax())
@@ -85,6 +91,8 @@ class NodePredictions:
             found |= {"rows": float(self.rows[place]), "gain": float(self.gain[place])}
         if np.isnan(self.means[place]).any():
             return found
+        if place in self.models:
+            found["model"] = self.models[place]
         if not self.classes:
             return found | {"value": next(shares)}
         return found | {"class_shares": dict(zip(self.classes, shares, strict=True))}
@@ -124,7 +132,7 @@ def read_predictions(
 def _extremes(tree: TreeView, leaf: npt.NDArray[np.intp]) -> tuple[float, float]:
     if tree.forest.n_classes:
         return 0.0, 1.0
-    value = tree.forest.leaf_value[tree.nodes][leaf]
+    value = tree.forest.central_value[tree.nodes][leaf]
     return float(value.min()), float(value.max())
 
 
@@ -156,7 +164,7 @@ def _columns(
 ) -> Iterator[tuple[int, npt.NDArray[np.intp], Floats]]:
     """Leaves, ascending, and their predictions, one class after the other."""
     if not tree.forest.n_classes:
-        yield 0, np.arange(len(leaf)), tree.forest.leaf_value[tree.nodes][leaf]
+        yield 0, np.arange(len(leaf)), tree.forest.central_value[tree.nodes][leaf]
         return
     owner, label, share = _shares(tree, leaf)
     order = np.argsort(label, kind="stable")
@@ -178,7 +186,7 @@ def _shares(
 
 def _leaf_predictions(tree: TreeView, leaf: npt.NDArray[np.integer[Any]]) -> Floats:
     if not tree.forest.n_classes:
-        return np.asarray(tree.forest.leaf_value[tree.nodes][leaf][:, None])
+        return np.asarray(tree.forest.central_value[tree.nodes][leaf][:, None])
     owner, label, share = _shares(tree, leaf)
     predictions = np.zeros((len(leaf), tree.forest.n_classes))
     predictions[owner, label] = share

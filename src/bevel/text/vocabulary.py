@@ -17,7 +17,7 @@ from bevel.errors import join_names
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.flat_forest import CATEGORY_NODE, MISSING_LEFT, TreeView, with_level_values
 from bevel.forest.task import SeveralOutputs, Survival, Task
-from bevel.printable import printable
+from bevel.printable import MINUS, printable
 from bevel.text.predictions import (
     NodePredictions,
     OutputPredictions,
@@ -32,10 +32,12 @@ from bevel.text.split_text import (
     Units,
     format_level_split,
     format_threshold_split,
+    in_a_sum,
     is_by_levels,
     level_split,
     round_within,
     units_of,
+    write_sum,
     written,
 )
 from bevel.text.tree_rules import Style, TreeRules, read_tree
@@ -43,6 +45,7 @@ from bevel.text.tree_rules import Style, TreeRules, read_tree
 __all__ = ["Vocabulary", "vocabulary_of"]
 
 
+RANGES_NOTE = "Sums in leaves cut each feature to its range among the training rows of the leaf."
 MAX_DIGITS = 6  # digits tried before a rule is written exactly
 
 
@@ -110,6 +113,8 @@ class Vocabulary:
     ) -> TreeRules:
         """The tree as text; with rows and their leaves, with enough digits to route them."""
         found = read_tree(self, tree, Style(**style), encoded, leaves)
+        if tree.forest.has_leaf_models:
+            found = replace(found, notes=(*found.notes, RANGES_NOTE))
         if not self.sums:
             return found
         of = self.sums[tree.index % len(self.sums)]
@@ -123,7 +128,26 @@ class Vocabulary:
             return read_output_predictions(tree, node, end, self.task)
         if isinstance(self.task, Survival):
             return read_survival_predictions(tree, node, end, self.task)
-        return read_predictions(tree, node, end, self.classes)
+        found = read_predictions(tree, node, end, self.classes)
+        if not tree.forest.has_leaf_models:
+            return found
+        models = {place: self._model(tree, leaf) for place, leaf in enumerate(node.tolist())}
+        return replace(found, models={place: text for place, text in models.items() if text})
+
+    def _model(self, tree: TreeView, leaf: int) -> str:
+        """The linear model of a leaf in the units of the user; empty if there is none."""
+        features, slopes = tree.entries(leaf)
+        if tree.children_right[leaf] >= 0 or not len(features):
+            return ""
+        units, kind_of = self.units, self.encoding.kind
+        weights = slopes / units.span[features]
+        constant = float(tree.forest.leaf_value[tree.nodes][leaf] - weights @ units.shift[features])
+        names = [in_a_sum(units, int(f), self.names[f], kind_of(int(f))) for f in features]
+        slopes_text = write_sum(names, [float(f"{w:.3g}") for w in weights], len(names))
+        first = written(float(f"{constant:.3g}"))
+        if slopes_text.startswith(MINUS):
+            return f"{first} {MINUS} {slopes_text[1:]}"
+        return f"{first} + {slopes_text}"
 
     def split_formatter(self, tree: TreeView, style: Style) -> SplitFormatter:
         """Formatter of a tree's splits."""
@@ -200,7 +224,7 @@ class SplitFormatter:
         self._words, self._tree = vocabulary, tree
         self._digits, self._max_terms = style.digits, style.max_terms
         self._spread = _known_spread(vocabulary.units, tree)
-        self._combined: set[int] = set()
+        self._combined: set[int] = _features_of_leaves(tree)
         self._has_levels = False
 
     def split_text(self, node: int, encoded: Float32s | None = None) -> SplitText:
@@ -272,6 +296,14 @@ class SplitFormatter:
 def _misroutes(text: ThresholdSplitText, encoded: Float32s, truth: npt.NDArray[np.bool_]) -> bool:
     known = ~np.isnan(encoded[:, text.features]).any(axis=1)
     return bool((text.goes_left(encoded) != truth)[known].any())
+
+
+def _features_of_leaves(tree: TreeView) -> set[int]:
+    """Features of the linear models of the leaves."""
+    if not tree.forest.has_leaf_models:
+        return set()
+    leaves = np.flatnonzero(tree.children_right < 0)
+    return {int(feature) for leaf in leaves for feature in tree.entries(int(leaf))[0]}
 
 
 def _known_spread(units: Units, tree: TreeView) -> Floats:

@@ -16,6 +16,7 @@ from sklearn.metrics import get_scorer
 from bevel import _core
 from bevel._types import Floats
 from bevel.data.dataset import Dataset
+from bevel.data.survival import SurvivalTarget
 from bevel.errors import shorten, wrong_value
 from bevel.forest.aggregation import SumOfTrees
 from bevel.forest.flat_forest import FlatForest
@@ -33,7 +34,9 @@ __all__ = [
     "OF_CLASSES",
     "OF_NUMBERS",
     "OF_RANKINGS",
+    "OF_TIMES",
     "REFIT_FACTOR",
+    "TRIAL_SHARE",
     "BoostingDefaults",
     "BoostingFit",
     "BoostingOptions",
@@ -60,6 +63,9 @@ MIN_ROWS_TO_HOLD_OUT = 100
 # Iterations on all rows for each that was best without the held-out fifth of them. The validation
 # loss is flat around its minimum, and classes are still separated better beyond it.
 REFIT_FACTOR = 1.5
+# Beyond EARLY_STOPPING_ROWS, linear leaves must be clearly better in this share of the iterations
+# that leaves of one value have: there the fit that chooses is not followed by a longer one.
+TRIAL_SHARE = 1 / 3
 # Smaller differences, as a share of the loss, are noise on a few held-out rows.
 CLEAR_DIFFERENCE = 0.03
 
@@ -131,11 +137,19 @@ OF_RANKINGS = BoostingDefaults(
     by_class=False,
     chooses_directions=True,
 )
+OF_TIMES = BoostingDefaults(
+    scoring="r2",
+    search_rate=0.05,
+    refit_rate=0.05,
+    total_step=5.0,
+    by_class=True,
+    chooses_directions=True,
+)
 
 
 # Leaves of a tree that grows best first, and levels of a symmetric one.
 DEFAULT_LEAVES = 15
-SYMMETRIC_DEPTH = 6
+SYMMETRIC_DEPTH = 4
 MAX_SYMMETRIC_DEPTH = 16
 
 
@@ -485,11 +499,13 @@ class BoostingOptions:
     n_outputs: int
     learning_rate: float
     max_iter: int
+    shares_trees: bool
     symmetric: bool
     max_leaf_nodes: int  # 0: no limit
     max_depth: int  # -1: no limit
     min_samples_leaf: int
     l2: float
+    linear_leaves: bool
     subsample: float
     samples_by_gradient: bool
     max_bins: int
@@ -513,12 +529,20 @@ class BoostingTarget:
         Rows that no tree is grown on, and that decide when to stop; None when there are none.
     groups : ndarray of uint32 or None, default=None
         The query of each row in rankings, from 0 to below the number of rows.
+    survival : SurvivalTarget or None, default=None
+        Times, events and entries; `values` are the times.
     """
 
     values: Floats
     weights: Floats | None
     validates: npt.NDArray[np.bool_] | None
     groups: npt.NDArray[np.uint32] | None = None
+    survival: SurvivalTarget | None = None
+
+    @property
+    def strata(self) -> npt.NDArray[Any]:
+        """What is held out in its shares: classes, or whether the event was seen."""
+        return self.values if self.survival is None else self.survival.event
 
     def rows(self, kept: npt.NDArray[np.integer[Any]]) -> BoostingTarget:
         """Targets of some rows."""
@@ -527,6 +551,8 @@ class BoostingTarget:
             self.values[kept],
             None if weights is None else weights[kept],
             None if validates is None else validates[kept],
+            None if self.groups is None else self.groups[kept],
+            None if self.survival is None else self.survival[kept],
         )
 
     def training_weights(self) -> Floats:
@@ -737,7 +763,7 @@ def boost(
         setattr(native, name, value)
     native.user_loss = user_loss
     native.scorer = scorer
-    validates = target.validates
+    validates, survival = target.validates, target.survival
     baseline, raw = before or (None, None)
     feature_room, direction_room = _rooms(dataset, families)
     data = _core.BoostingData(
@@ -745,6 +771,8 @@ def boost(
         target=target.values,
         weights=target.weights,
         groups=target.groups,
+        event=None if survival is None else survival.event.astype(np.uint8),
+        entry=None if survival is None else survival.entry,
         roles=None if validates is None else validates.astype(np.uint8),
         baseline=None if baseline is None else np.asarray(baseline, dtype=np.float64),
         raw_before=None if raw is None else np.ascontiguousarray(raw.T).ravel(),

@@ -729,4 +729,10 @@ def task_of(model: Any) -> TableTask:
         each = TASKS[task.of(0).name]
         assert isinstance(each, OneTarget)
         return SeveralTargets(each, task.names)
+    if task.name not in TASKS:
+        raise ValueError(
+            "Commands and pages are for models of classes, numbers, outliers and survival forests; "
+            f"got {task.model}. Predict and explain it in Python: predict, "
+            "analysis.shapley_values, analysis.partial_dependence."
+        )
     return TASKS[task.name]

@@ -54,7 +54,7 @@ def test_nodes_on_a_level_of_a_symmetric_tree_have_the_same_split(projection: st
     forest = fit(growth="symmetric", projection=projection).forest_
     for tree in range(forest.n_trees):
         levels = levels_of(forest, tree)
-        assert [len(nodes) for nodes in levels] == [2**depth for depth in range(7)]
+        assert [len(nodes) for nodes in levels] == [2**depth for depth in range(5)]
         for nodes in levels[:-1]:
             entries = [slice(*forest.entry_offset[node : node + 2]) for node in nodes]
             splits = {
@@ -72,11 +72,11 @@ def test_nodes_on_a_level_of_a_symmetric_tree_have_the_same_split(projection: st
 @pytest.mark.parametrize(
     ("sizes", "depth"),
     [
-        ({}, 6),
+        ({}, 4),
         ({"max_depth": 2}, 2),
         ({"max_leaf_nodes": 9}, 3),
-        ({"max_leaf_nodes": 8, "max_depth": 4}, 3),
-        ({"max_leaf_nodes": None, "max_depth": 4}, 4),
+        ({"max_leaf_nodes": 8, "max_depth": 5}, 3),
+        ({"max_leaf_nodes": None, "max_depth": 5}, 5),
     ],
 )
 def test_depth_of_symmetric_trees_is_that_of_the_closer_limit(

@@ -262,9 +262,9 @@ def test_more_labels_than_levels_are_left_out_where_they_are_not_read_as_means(
 ) -> None:
     n = 66_000
     frame = pd.DataFrame({"c": [f"k{i}" for i in range(n)], "x": np.arange(n) % 7.0})
-    with pytest.warns(RowNumberWarning, match="'c' has 66,000 labels, more than can be levels"):
+    with pytest.warns(RowNumberWarning, match="'c' has 66,000 labels, too many to be levels"):
         model.fit(frame, np.random.default_rng(0).normal(size=n))
-    assert model.columns_.left_out == {"c": "66,000 labels, more than can be levels"}
+    assert model.columns_.left_out == {"c": "66,000 labels, too many to be levels"}
     strange = frame.assign(c=["anything at all", None, "k1"] * (n // 3))
     np.testing.assert_array_equal(model.predict(strange[:99]), model.predict(frame[:99]))
     model.save(tmp_path / "model.bevel")

@@ -98,6 +98,32 @@ def test_symmetric_trees_agree_with_plain_ones(seed: int, log_loss: bool, decima
     np.testing.assert_allclose(gains, plain.first_gains, rtol=1e-4)
 
 
+@pytest.mark.parametrize("decimals", [0, 1])
+@pytest.mark.parametrize("seed", range(4))
+def test_trees_of_all_classes_agree_with_plain_ones(seed: int, decimals: int) -> None:
+    """Up to five classes splits are sought on the classes themselves."""
+    rng = np.random.default_rng(seed)
+    n, weighted = 150, seed % 2 == 1
+    X = _table(rng, n, decimals, nominal=False)
+    signal = np.where(np.isnan(X[:, 1]), 1.5, X[:, 1]) + X[:, 0] * (X[:, 3] > 0)
+    y = np.digitize(signal + 0.5 * rng.normal(size=n), [-1.0, 0.0, 1.0][: 2 + seed // 2])
+    w = rng.uniform(0.2, 3.0, n) if weighted else np.ones(n)
+    plain = PlainBoosting(6, 7, 1 + 4 * (seed % 3), 1.0, 0.3)
+    expected = plain.fit_classes(X, y, w)
+    model = ObliqueBoostingClassifier(
+        multi_strategy="multi_output_tree",
+        projection="axis",
+        max_iter=6,
+        max_leaf_nodes=7,
+        min_samples_leaf=plain.min_samples_leaf,
+        l2_regularization=1.0,
+        learning_rate=0.3,
+        early_stopping=False,
+        random_state=seed,
+    ).fit(X, y, sample_weight=w if weighted else None)
+    np.testing.assert_allclose(model.decision_function(X), expected, rtol=1e-6, atol=1e-6)
+
+
 PLAIN: dict[str, Any] = {"l2_regularization": 0.0, "min_samples_leaf": 20, "learning_rate": 0.05}
 
 

@@ -179,8 +179,8 @@ def test_boosting_says_that_scores_of_training_rows_are_too_good(model, y):
     results = (importance, analysis.top_rules(fitted, X, y), analysis.rule_set(fitted, X, y))
     for result in results:
         assert "training rows" in str(result)
-    with pytest.raises(ValueError, match="boosting, whose trees have all seen the training rows"):
-        analysis.importance(fitted, "permutation", X, y)
+    with pytest.raises(ValueError, match="got boosting, which has none"):
+        analysis.importance(fitted, "permutation", X, y, out_of_bag=True)
 
 
 def test_every_function_of_rows_and_targets_is_looked_at():

@@ -22,6 +22,15 @@ from bevel.errors import NoOutOfBagError
 
 X, Y = trunk(150, 5, random_state=0)
 JUDGES = (strength_and_correlation, out_of_bag_curve, calibration)
+
+
+def calibration_out_of_bag(model, X, y):
+    return calibration(model, X, y, out_of_bag=True)
+
+
+OUT_OF_BAG = pytest.mark.parametrize(
+    "judge", [strength_and_correlation, out_of_bag_curve, calibration_out_of_bag]
+)
 EACH_JUDGE = pytest.mark.parametrize("judge", JUDGES)
 
 
@@ -41,7 +50,7 @@ def test_measures_are_the_same_for_saved_mapped_and_slim_forests_and_with_thread
     assert repr(judge(fitted, X, Y)) == expected
 
 
-@EACH_JUDGE
+@OUT_OF_BAG
 def test_measures_refuse_forests_without_bags_and_rows_of_another_fit(judge):
     with pytest.raises(NoOutOfBagError, match="Fit with bootstrap=True"):
         judge(forest(bootstrap=False).fit(X, Y), X, Y)
@@ -53,7 +62,7 @@ def test_measures_refuse_forests_without_bags_and_rows_of_another_fit(judge):
         judge("forest", X, Y)
 
 
-@EACH_JUDGE
+@OUT_OF_BAG
 def test_measures_refuse_a_forest_whose_only_row_is_in_every_bag(judge):
     with pytest.raises(NoOutOfBagError):
         judge(forest().fit(X[:1], Y[:1]), X[:1], Y[:1])

@@ -132,7 +132,7 @@ OF_BOOSTING_LIBRARIES = [
     ("objective", "multi:softprob", "criterion='log_loss'", "loss='log_loss'"),
     ("objective", "reg:squarederror", "ForestRegressor here", "loss='squared_error' of bevel.Obl"),
     ("objective", "survival:cox", "ObliqueSurvivalForest", "ObliqueSurvivalForest"),
-    ("objective", "rank:ndcg", "called criterion here", "called loss here"),
+    ("objective", "rank:ndcg", "ObliqueBoostingRanker", "ObliqueBoostingRanker"),
     ("max_bin", 63, "split_search=63", "max_bins=63"),
     ("border_count", 63, "split_search=63", "max_bins=63"),
     ("early_stopping_rounds", 50, "needs no early stopping", "n_iter_no_change=50"),

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -35,6 +36,10 @@ struct Sizes {
   }
 };
 
+size_t n_variants_of(const Variants& variants) {
+  return std::visit([](const auto& given) { return given.n_variants(); }, variants);
+}
+
 BEVEL_WIDE_LOOP void add_to_all(double amount, size_t n, double* sums) {
   for (size_t i = 0; i < n; ++i) sums[i] += amount;
 }
@@ -44,14 +49,23 @@ BEVEL_WIDE_LOOP void add_to_all(double amount, size_t n, double* sums) {
 // `runs` calls use(first, last) with each run.
 class LeafSums {
  public:
-  LeafSums(const PackedForest& forest, bool hard, size_t n_variants)
-      : forest_(forest), hard_(hard), n_variants_(n_variants) {}
+  LeafSums(const PackedForest& forest, const PlainRows& rows, const Variants& variants, bool hard)
+      : forest_(forest),
+        rows_(rows),
+        variants_(variants),
+        hard_(hard),
+        n_variants_(n_variants_of(variants)) {}
+
+  // Whether the value of a leaf depends on the variant.
+  bool has_models() const { return !forest_.leaf_terms.empty(); }
 
   size_t n_columns() const { return static_cast<size_t>(std::max(1, forest_.n_classes)); }
   size_t width() const { return n_columns() * n_variants_; }
 
   template <class Runs>
-  void add(int32_t leaf, const Runs& runs, double* sums) const {
+  void add(int32_t leaf, size_t row, const Runs& runs, double* sums) const {
+    if (has_models())
+      return each_variant(leaf, row, runs, [&](size_t v, double value) { sums[v] += value; });
     each(leaf, [&](int32_t column, double amount) {
       double* of_column = sums + static_cast<size_t>(column) * n_variants_;
       runs.each(
@@ -60,7 +74,13 @@ class LeafSums {
   }
 
   template <class Runs>
-  void add_differences(int32_t leaf, double weight, const Runs& runs, double* differences) const {
+  void add_differences(int32_t leaf, size_t row, double weight, const Runs& runs,
+                       double* differences) const {
+    if (has_models())
+      return each_variant(leaf, row, runs, [&](size_t v, double value) {
+        differences[v] += weight * value;
+        if (v + 1 < n_variants_) differences[v + 1] -= weight * value;
+      });
     each(leaf, [&](int32_t column, double amount) {
       double* of_column = differences + static_cast<size_t>(column) * n_variants_;
       const double weighted = weight * amount;
@@ -88,7 +108,37 @@ class LeafSums {
   }
 
  private:
+  // Calls use(variant, value) with the variants of a row in some runs, by the model of a leaf.
+  template <class Runs, class Use>
+  void each_variant(int32_t leaf, size_t row, const Runs& runs, Use use) const {
+    runs.each([&](size_t first, size_t last) {
+      for (size_t v = first; v < last; ++v)
+        use(v, forest_.value_of(leaf, [&](size_t feature) { return value_at(row, v, feature); }));
+    });
+  }
+  float value_at(size_t row, size_t variant, size_t feature) const {
+    const auto changed = std::visit(
+        [&](const auto& given) { return value_in(given, row, variant, feature); }, variants_);
+    if (changed) return *changed;
+    return rows_.values[row * static_cast<size_t>(forest_.layout.n_columns) + feature];
+  }
+  static std::optional<float> value_in(const FeatureGrid& grid, size_t, size_t variant,
+                                       size_t feature) {
+    const size_t place[] = {variant % grid.size(0), variant / grid.size(0)};
+    for (int axis = 0; axis < grid.n_axes(); ++axis)
+      if (static_cast<size_t>(grid.feature[axis]) == feature) return grid.values[axis][place[axis]];
+    return {};
+  }
+  static std::optional<float> value_in(const RowVariants& given, size_t row, size_t variant,
+                                       size_t feature) {
+    for (size_t k = 0; k < given.features.size(); ++k)
+      if (static_cast<size_t>(given.features[k]) == feature) return given.of(row, variant)[k];
+    return {};
+  }
+
   const PackedForest& forest_;
+  const PlainRows& rows_;
+  const Variants& variants_;
   const bool hard_;
   const size_t n_variants_;
 };
@@ -219,14 +269,14 @@ class Curves {
     poll_cancellation(chosen.size() * (kWorkOfWalk + width()));
     walk.run(tree, chosen, [&](uint32_t i, int32_t leaf, const auto& runs) {
       const size_t row = first + i;
-      if (!groups) return leaf_sums_.add(leaf, runs, out + row * width());
+      if (!groups) return leaf_sums_.add(leaf, row, runs, out + row * width());
       const auto group = static_cast<size_t>(groups->group[row]);
       const double weight = groups->weight.empty() ? 1.0 : groups->weight[row];
       if constexpr (std::is_same_v<Boxes, BoxSums>) {
-        if (const auto* box = runs.box())
+        if (const auto* box = leaf_sums_.has_models() ? nullptr : runs.box())
           return boxes->add(leaf, weight, group, box->first, box->last);
       }
-      leaf_sums_.add_differences(leaf, weight, runs, out + group * width());
+      leaf_sums_.add_differences(leaf, row, weight, runs, out + group * width());
     });
   }
 
@@ -288,10 +338,6 @@ void with_walk(const PackedForest& forest, const PlainRows& rows, const Variants
       forest.nodes, variants);
 }
 
-size_t n_variants_of(const Variants& variants) {
-  return std::visit([](const auto& given) { return given.n_variants(); }, variants);
-}
-
 // The number of rows that share a read of each node, while their sums fit in the cache.
 size_t rows_of_block(size_t n_rows_of_thread, size_t width) {
   const size_t most = std::clamp(kSumsOfBlock / width, kFewRows, kManyRows);
@@ -313,7 +359,7 @@ void run_jobs(const Walk& walk, size_t n_jobs, int n_threads, const CurveProgres
 
 void row_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
                 const CurveOptions& options, const CurveProgress& progress, double* out) {
-  const LeafSums leaf_sums(forest, options.hard, n_variants_of(variants));
+  const LeafSums leaf_sums(forest, rows, variants, options.hard);
   with_walk(forest, rows, variants, [&](const auto& walk) {
     const Curves<std::remove_cvref_t<decltype(walk)>> curves(forest, rows, options, leaf_sums);
     const size_t n_threads = static_cast<size_t>(std::max(1, options.n_threads));
@@ -329,7 +375,7 @@ void row_curves(const PackedForest& forest, const PlainRows& rows, const Variant
 void tree_curves(const PackedForest& forest, const PlainRows& rows, const Variants& variants,
                  const RowGroups& groups, size_t n_parts, const CurveOptions& options,
                  const CurveProgress& progress, double* out) {
-  const LeafSums leaf_sums(forest, options.hard, n_variants_of(variants));
+  const LeafSums leaf_sums(forest, rows, variants, options.hard);
   const auto first_tree = [&](size_t part) { return part * forest.n_trees() / n_parts; };
   with_walk(forest, rows, variants, [&](const auto& walk) {
     const Curves<std::remove_cvref_t<decltype(walk)>> curves(forest, rows, options, leaf_sums);

@@ -18,7 +18,8 @@ void find_base(const ForestArrays& forest, const Background& background,
       const size_t z = background.row_of_tree(tree, i);
       const auto leaf = static_cast<size_t>(forest.tree_offset[tree]) +
                         static_cast<size_t>(leaf_of(forest, tree, background.row(z), 1));
-      leaf_output.each(leaf, [&](size_t k, double v) { base[k] += background.weight(z) * v; });
+      leaf_output.each(leaf, background.row(z),
+                       [&](size_t k, double v) { base[k] += background.weight(z) * v; });
     }
   const double n = static_cast<double>(forest.n_trees()) * background.total_weight();
   for (size_t k = 0; k < n_columns; ++k) base[k] /= n;

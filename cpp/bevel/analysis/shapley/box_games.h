@@ -5,6 +5,10 @@
 // hybrids to one side: a free feature that could change the side is decided both ways. A leaf is
 // thus reached by a few disjoint boxes {S : A within S, B outside S}. Where d features differ there
 // are 2^d of them at most, and in a tree of single features not more than leaves.
+//
+// In a box, a leaf's model has the values of z on the free features, and the change from z to x of
+// the term of a free feature counts for the coalitions of the box that have the feature: another
+// box, of which the feature is decided too.
 #pragma once
 
 #include <bit>
@@ -40,7 +44,7 @@ class BoxGames {
   using Sums = typename Payoff::Sums;
 
   BoxGames(const ForestArrays& forest, size_t most_decided) : splits_(forest) {
-    decisions_.features.resize(most_decided);
+    decisions_.features.resize(most_decided + 1);  // and a feature of a leaf's model
   }
 
   void begin_tree(const GameTree& tree) {
@@ -53,6 +57,7 @@ class BoxGames {
   // allowed.
   bool play(const RowPair& pair, size_t most_boxes, Payoff& payoff) {
     payoff_ = &payoff;
+    pair_ = pair;
     boxes_left_ = most_boxes;
     Sums sums{};
     return visit(splits_.begin_pair(pair), sums);
@@ -109,8 +114,37 @@ class BoxGames {
   bool add_leaf(const GameSplit& leaf, Sums& sums) {
     if (boxes_left_-- == 0) return false;
     if (boxes_left_ % kBoxesBetweenPolls == 0) poll_cancellation(kBoxesBetweenPolls * kWorkOfBox);
-    payoff_->add_leaf(tree_->values_of(leaf), decisions_, sums);
+    if (leaf.n_terms > 0)
+      add_model(leaf, sums);
+    else
+      payoff_->add_leaf(tree_->values_of(leaf), decisions_, sums);
     return true;
+  }
+
+  void add_model(const GameSplit& leaf, Sums& sums) {
+    double value = *tree_->values_of(leaf);
+    for (const LeafTerm& term : tree_->terms_of(leaf)) {
+      const int32_t feature = tree_->local(term.feature);
+      const double of_row = value_of(term, pair_.filled_x), of_z = value_of(term, pair_.filled_z);
+      const Source source = source_of(feature);
+      value += source == Source::row ? of_row : of_z;
+      if (source != Source::free || of_row == of_z) continue;
+      const double change = of_row - of_z;
+      decisions_.source[static_cast<size_t>(feature)] = Source::row;
+      decisions_.features[decisions_.n++] = feature;
+      ++decisions_.n_of_row;
+      Sums below{};
+      payoff_->add_leaf(&change, decisions_, below);
+      --decisions_.n_of_row;
+      --decisions_.n;
+      decisions_.source[static_cast<size_t>(feature)] = Source::free;
+      payoff_->add_split(feature, below, Sums{}, sums);
+    }
+    payoff_->add_leaf(&value, decisions_, sums);
+  }
+  static double value_of(const LeafTerm& term, const float* row) {
+    const float x = row[static_cast<size_t>(term.feature)];
+    return term.value(x, x);
   }
 
   bool decide_single(Met at, Sums& sums) {
@@ -159,7 +193,7 @@ class BoxGames {
   // Calls proceed(source, sums) for both sources of a feature, unless the first is false.
   template <class Continue>
   bool decide(int32_t feature, Sums& sums, Continue proceed) {
-    if (decisions_.n == decisions_.features.size()) return false;
+    if (decisions_.n + 1 == decisions_.features.size()) return false;
     Source& source = decisions_.source[static_cast<size_t>(feature)];
     decisions_.features[decisions_.n++] = feature;
     Sums of_row{}, of_background{};
@@ -180,6 +214,7 @@ class BoxGames {
   PairSplits splits_;
   const GameTree* tree_ = nullptr;
   Payoff* payoff_ = nullptr;
+  RowPair pair_{};
   size_t boxes_left_ = 0;
   Decisions decisions_;
 };

@@ -18,11 +18,11 @@ namespace bevel {
 // Most features that may be decided on a path; for more, factorials lose precision.
 constexpr size_t kMaxDecided = 256;
 
-// Table of weights, computed once for all threads.
+// Table of weights, computed once for all threads; one more feature may be that of a leaf's model.
 class BoxWeights {
  public:
   explicit BoxWeights(size_t n_features)
-      : width_(std::min(n_features, kMaxDecided) + 1), table_(width_ * width_, 0.0) {
+      : width_(std::min(n_features, kMaxDecided) + 2), table_(width_ * width_, 0.0) {
     // w(a, 0) = 1 / a, w(a, b) = w(a, b-1) b / (a+b).
     for (size_t a = 1; a < width_; ++a) {
       double weight = 1.0 / static_cast<double>(a);
@@ -43,7 +43,7 @@ class BoxWeights {
     if (n_of_row == 2) return of_row(a - 1, b);
     return n_of_row == 1 ? -of_row(a, b - 1) : of_row(b - 1, a);
   }
-  size_t most() const { return width_ - 1; }
+  size_t most() const { return width_ - 2; }
 
  private:
   size_t width_;

@@ -25,6 +25,7 @@ void GameTree::read(size_t tree) {
   for (const int32_t feature : features_) local_[static_cast<size_t>(feature)] = -1;
   features_.clear();
   leaf_values_.clear();
+  leaf_terms_.clear();
   is_axis_aligned_ = true;
   splits_.assign(static_cast<size_t>(forest_.tree_offset[tree + 1]) - offset_, GameSplit{});
   for (size_t node = 0; node < splits_.size(); ++node) {
@@ -42,6 +43,14 @@ void GameTree::add_leaf(size_t node) {
   leaf_values_.resize(leaf_values_.size() + n_columns_, 0.0);
   double* values = &leaf_values_[splits_[node].first_value];
   leaf_output_.each(offset_ + node, [&](size_t column, double v) { values[column] += v; });
+  if (!leaf_output_.has_models()) return;
+  splits_[node].first_term = static_cast<uint32_t>(leaf_terms_.size());
+  for (int64_t e = forest_.entry_offset[offset_ + node];
+       e < forest_.entry_offset[offset_ + node + 1]; ++e) {
+    leaf_terms_.push_back(forest_.leaf_term(e));
+    add_feature(leaf_terms_.back().feature);
+    ++splits_[node].n_terms;
+  }
 }
 
 void GameTree::add_split(size_t node) {

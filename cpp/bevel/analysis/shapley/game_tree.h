@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "bevel/analysis/leaf_output.h"
@@ -38,8 +39,9 @@ struct GameSplit {
   bool is_category = false, missing_left = false;
   int32_t right = -1;  // child; the left one is the next node
   float threshold = 0.0f;
-  uint32_t first_value = 0;        // of a leaf
-  Term terms[kMaxTabulated] = {};  // of a single or a table
+  uint32_t first_value = 0;              // of a leaf
+  uint32_t first_term = 0, n_terms = 0;  // of a leaf's model
+  Term terms[kMaxTabulated] = {};        // of a single or a table
 };
 
 class GameTree {
@@ -60,9 +62,14 @@ class GameTree {
   const GameSplit& split(size_t node) const { return splits_[node]; }
   // Number of a node in the whole forest.
   size_t node_in_forest(size_t node) const { return offset_ + node; }
-  // Features that the splits read; elsewhere they are numbered by their position here.
+  // Features that the splits and the models of leaves read; elsewhere they are numbered by their
+  // position here.
   const std::vector<int32_t>& features() const { return features_; }
   const double* values_of(const GameSplit& leaf) const { return &leaf_values_[leaf.first_value]; }
+  // Terms of the model of a leaf; features are those of the forest.
+  std::span<const LeafTerm> terms_of(const GameSplit& leaf) const {
+    return {leaf_terms_.data() + leaf.first_term, leaf.n_terms};
+  }
   // Position of a feature of the forest.
   int32_t local(int32_t feature) const { return local_[static_cast<size_t>(feature)]; }
 
@@ -97,6 +104,7 @@ class GameTree {
   std::vector<int32_t> features_;
   std::vector<GameSplit> splits_;
   std::vector<double> leaf_values_;  // leaves x columns
+  std::vector<LeafTerm> leaf_terms_;
 };
 
 }  // namespace bevel

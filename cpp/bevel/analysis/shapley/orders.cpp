@@ -65,6 +65,7 @@ void ShapleyOrders::draw(Stream& stream) {
 // Parts of long orders are walked one after the other, each from the last hybrid of the one before.
 void ShapleyOrders::walk() {
   const bool is_long = order_.size() > kMaxSteps;
+  if (leaf_output_.has_models()) hybrid_.assign(pair_.filled_z, pair_.filled_z + base_.size());
   if (is_long) {
     std::copy(pair_.z, pair_.z + base_.size(), base_.begin());
     std::copy(pair_.filled_z, pair_.filled_z + base_.size(), filled_.begin());
@@ -75,15 +76,25 @@ void ShapleyOrders::walk() {
     if (is_long) splits_.begin_base(base_.data(), filled_.data(), pair_);
     splits_.begin_order(order, n_steps);
     find_leaves(n_steps);
-    for (size_t step = 1; step <= n_steps; ++step) {
-      if (leaf_[step] == leaf_[step - 1]) continue;
-      add_credit(order[step - 1], leaf_[step], 0.5);
-      add_credit(order[step - 1], leaf_[step - 1], -0.5);
-    }
+    add_changes(order, n_steps);
     for (size_t step = 0; is_long && step < n_steps; ++step) {
       const auto feature = static_cast<size_t>(order[step]);
       base_[feature] = pair_.x[feature];
       filled_[feature] = pair_.filled_x[feature];
+    }
+  }
+}
+
+void ShapleyOrders::add_changes(const int32_t* order, size_t n_steps) {
+  for (size_t step = 1; step <= n_steps; ++step) {
+    const int32_t feature = order[step - 1];
+    if (leaf_output_.has_models()) {  // each step may change the value of a leaf
+      add_credit(feature, leaf_[step - 1], -0.5);
+      hybrid_[static_cast<size_t>(feature)] = pair_.filled_x[feature];
+      add_credit(feature, leaf_[step], 0.5);
+    } else if (leaf_[step] != leaf_[step - 1]) {
+      add_credit(feature, leaf_[step], 0.5);
+      add_credit(feature, leaf_[step - 1], -0.5);
     }
   }
 }
@@ -110,7 +121,8 @@ void ShapleyOrders::find_leaves(size_t n_steps) {
 
 void ShapleyOrders::add_credit(int32_t feature, size_t leaf, double share) {
   double* amounts = draw_.touch(feature);
-  leaf_output_.each(leaf, [&](size_t column, double amount) { amounts[column] += share * amount; });
+  leaf_output_.each(leaf, hybrid_.data(),
+                    [&](size_t column, double amount) { amounts[column] += share * amount; });
 }
 
 }  // namespace bevel

@@ -35,6 +35,7 @@ class ShapleyOrders {
   void walk();
   void find_leaves(size_t n_steps);
   void add_credit(int32_t feature, size_t leaf, double share);
+  void add_changes(const int32_t* order, size_t n_steps);
 
   // Hybrids at a node.
   struct Part {
@@ -49,6 +50,7 @@ class ShapleyOrders {
   RowPair pair_{};
   std::vector<int32_t> order_;        // order of the features that differ
   std::vector<float> base_, filled_;  // first hybrid of a part of the order
+  std::vector<float> hybrid_;         // without missing values, for the models of leaves
   std::vector<Part> parts_;           // pending parts
   size_t leaf_[kMaxSteps + 1];        // leaves of the hybrids, numbered over the forest
   Attribution draw_, sum_, squares_;

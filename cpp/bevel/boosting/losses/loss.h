@@ -20,9 +20,13 @@ constexpr double kMaxStep = 1e60;
 
 // Targets of the rows; arrays are by row of the data.
 struct BoostingTarget {
-  const double* values = nullptr;    // targets; classes 0, 1, ... as numbers
-  const double* weights = nullptr;   // null: all 1
-  const uint32_t* groups = nullptr;  // rankings: the query of each row, below the number of rows
+  const double* values = nullptr;   // targets; classes 0, 1, ... as numbers
+  const double* weights = nullptr;  // null: all 1
+  // Rankings: the query of each row, below the number of rows.
+  const uint32_t* groups = nullptr;
+  // Survival: 1 where the event was seen; when rows entered, null: all at 0.
+  const uint8_t* event = nullptr;
+  const double* entry = nullptr;
 
   double weight(size_t row) const { return weights ? weights[row] : 1.0; }
 };

@@ -15,7 +15,7 @@ using LossMaker = std::unique_ptr<Loss>(const BoostingOptions& options,
 // Each is defined in a source of this folder.
 LossMaker make_squared_error_loss, make_log_loss, make_multinomial_loss, make_absolute_error_loss,
     make_huber_loss, make_quantile_loss, make_poisson_loss, make_gamma_loss, make_lambdarank_loss,
-    make_pairwise_loss, make_user_loss;
+    make_pairwise_loss, make_cox_loss, make_log_logistic_loss, make_weibull_loss, make_user_loss;
 
 namespace {
 
@@ -35,6 +35,9 @@ constexpr NamedLoss kLosses[] = {
     {"gamma", make_gamma_loss},
     {"lambdarank", make_lambdarank_loss},
     {"pairwise", make_pairwise_loss},
+    {"cox", make_cox_loss},
+    {"log_logistic", make_log_logistic_loss},
+    {"weibull", make_weibull_loss},
     {"user", make_user_loss},
 };
 

@@ -15,21 +15,27 @@
 namespace bevel {
 namespace {
 
-// Adds the scores of the cuts after each of n prefixes, less that of the node; nothing where a side
-// has too little.
-BEVEL_WIDE_LOOP void add_scores(const double* gradient, const double* hessian, size_t n,
-                                double all_gradient, double all_hessian, double penalty,
-                                double min_hessian, double to_gain, double* scores) {
-  const double of_node = all_gradient * all_gradient / (all_hessian + penalty);
+// Adds the squares of the gradients on both sides of n cuts.
+BEVEL_WIDE_LOOP void add_squares(const double* gradient, size_t n, double all, double to_gain,
+                                 double* left, double* right) {
   for (size_t i = 0; i < n; ++i) {
-    const double right_gradient = all_gradient - gradient[i];
+    const double other = all - gradient[i];
+    left[i] += to_gain * (gradient[i] * gradient[i]);
+    right[i] += to_gain * (other * other);
+  }
+}
+
+// Adds the scores of n cuts, less that of the node; nothing where a side has too little.
+BEVEL_WIDE_LOOP void add_scores(const double* left, const double* right, const double* hessian,
+                                size_t n, double of_node, double all_hessian, double penalty,
+                                double min_hessian, double* scores) {
+  for (size_t i = 0; i < n; ++i) {
     const double right_hessian = all_hessian - hessian[i];
     const double left_weight = hessian[i] + penalty, right_weight = right_hessian + penalty;
     const double score =
-        (gradient[i] * gradient[i] * right_weight + right_gradient * right_gradient * left_weight) /
-        (left_weight * right_weight);
+        (left[i] * right_weight + right[i] * left_weight) / (left_weight * right_weight);
     const bool allowed = (hessian[i] >= min_hessian) & (right_hessian >= min_hessian);
-    scores[i] += allowed ? to_gain * (score - of_node) : 0.0;
+    scores[i] += allowed ? score - of_node : 0.0;
   }
 }
 
@@ -41,23 +47,46 @@ BEVEL_WIDE_LOOP void unpack_sums(const PackedSum* sums, size_t n, double* gradie
   }
 }
 
-// The prefixes of the sums of a column, and their scores.
+// Scores of the cuts of a column, output after output.
 class PrefixScores {
  public:
   // Adds the scores of n cuts: sums are those of the codes in the order of `order`, or of the codes
-  // themselves; first: what is on the left of all cuts.
+  // themselves; first: what is on the left of all cuts. Outputs with the hessians of the next one
+  // are scored together with it.
   void add(const PackedSum* sums, const uint8_t* order, size_t n, PackedSum first, PackedSum all,
            const SharingOutput& output, double* scores) {
     PackedSum sum = first;
     for (size_t i = 0; i < n; ++i) prefix_[i] = sum += sums[order ? order[i] : i];
-    unpack_sums(prefix_.data(), n, gradient_.data(), hessian_.data());
-    add_scores(gradient_.data(), hessian_.data(), n, gradient_of(all), hessian_of(all),
-               output.penalty, output.min_hessian, output.to_gain, scores);
+    add_prefixes(n, all, output, scores);
+  }
+  // The score of one cut, whose left side has the sum `left`.
+  void add(PackedSum left, PackedSum all, const SharingOutput& output, double& score) {
+    prefix_[0] = left;
+    add_prefixes(1, all, output, &score);
   }
 
  private:
+  void add_prefixes(size_t n, PackedSum all, const SharingOutput& output, double* scores) {
+    if (!is_open_) {
+      std::fill_n(left_.data(), n, 0.0);
+      std::fill_n(right_.data(), n, 0.0);
+      node_ = 0.0;
+    }
+    is_open_ = output.has_hessians_of_next;
+    const double gradient = gradient_of(all), hessian = hessian_of(all);
+    unpack_sums(prefix_.data(), n, gradient_.data(), hessian_.data());
+    add_squares(gradient_.data(), n, gradient, output.to_gain, left_.data(), right_.data());
+    node_ += output.to_gain * (gradient * gradient);
+    if (is_open_) return;
+    add_scores(left_.data(), right_.data(), hessian_.data(), n,
+               node_ / (hessian + output.penalty), hessian, output.penalty, output.min_hessian,
+               scores);
+  }
+
+  bool is_open_ = false;  // whether the next output is scored together with those so far
+  double node_ = 0.0;
   std::array<PackedSum, kCodes> prefix_;
-  std::array<double, kCodes> gradient_, hessian_;
+  std::array<double, kCodes> gradient_, hessian_, left_, right_;
 };
 
 // Forbids cuts that leave a side fewer rows than least.
@@ -153,19 +182,18 @@ class SharedSplitter::GroupSearch {
       if (!is_open(k, table)) continue;
       const size_t c = column(k), n_codes = columns_.n_codes(c);
       const auto n_bins = static_cast<size_t>(columns_.n_bins(c));
-      for (size_t o = 0; o < outputs_.size(); ++o) {
-        const PackedSum* own = sums + o * size_ + columns_.offset(group_, c);
-        if (columns_.is_nominal(c)) {
+      const PackedSum* own = sums + columns_.offset(group_, c);
+      if (columns_.is_nominal(c)) {
+        for (size_t o = 0; o < outputs_.size(); ++o, own += size_)
           levels_[k].insert(levels_[k].end(), own, own + n_codes);
-          continue;
-        }
-        const PackedSum missing = columns_.has_missing(c) ? own[n_bins] : 0;
-        prefixes_.add(own, nullptr, n_bins, 0, node.sums[o], outputs_[o],
-                      scores(k, table, false));
-        if (columns_.has_missing(c))
-          prefixes_.add(own, nullptr, n_bins - 1, missing, node.sums[o], outputs_[o],
-                        scores(k, table, true));
+        continue;
       }
+      for (size_t o = 0; o < outputs_.size(); ++o)
+        prefixes_.add(own + o * size_, nullptr, n_bins, 0, node.sums[o], outputs_[o],
+                      scores(k, table, false));
+      for (size_t o = 0; columns_.has_missing(c) && o < outputs_.size(); ++o)
+        prefixes_.add(own + o * size_, nullptr, n_bins - 1, own[o * size_ + n_bins], node.sums[o],
+                      outputs_[o], scores(k, table, true));
     }
   }
 
@@ -529,7 +557,7 @@ bool SharedSplitter::split(Node& parent, Node& left, Node& right) {
   left.depth = right.depth = parent.depth + 1;
   if (columns_.constraints().has_groups())
     left.open = right.open = columns_.constraints().after(parent.open, columns_.groups_of(column));
-  parent.gain_of_cut = gain_of(parent, left, right);
+  parent.gain_of_cut = gain_of(parent, left);
   if (parent.histogram) {
     Node& small = left.n_rows() <= right.n_rows() ? left : right;
     Node& large = &small == &left ? right : left;
@@ -540,16 +568,11 @@ bool SharedSplitter::split(Node& parent, Node& left, Node& right) {
 }
 
 // What the cut gains in a node.
-double SharedSplitter::gain_of(const Node& parent, const Node& left, const Node& right) const {
+double SharedSplitter::gain_of(const Node& parent, const Node& left) const {
   double gain = 0.0;
-  for (size_t o = 0; o < outputs_->size(); ++o) {
-    const SharingOutput& output = (*outputs_)[o];
-    double score = 0.0;
-    const double gradient = gradient_of(left.sums[o]), hessian = hessian_of(left.sums[o]);
-    add_scores(&gradient, &hessian, 1, gradient_of(parent.sums[o]), hessian_of(parent.sums[o]),
-               output.penalty, output.min_hessian, output.to_gain, &score);
-    gain += score;
-  }
+  PrefixScores scores;
+  for (size_t o = 0; o < outputs_->size(); ++o)
+    scores.add(left.sums[o], parent.sums[o], (*outputs_)[o], gain);
   return gain;
 }
 

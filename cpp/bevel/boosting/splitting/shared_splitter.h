@@ -23,6 +23,7 @@ struct SharingOutput {
   double penalty = 0.0;          // added to the hessian of a side, in whole units
   double min_hessian = 1.0;      // of each side; with less a cut gains nothing here
   double to_gain = 1.0;          // factor of a score
+  bool has_hessians_of_next = false;
 };
 
 class SharedSplitter {
@@ -71,7 +72,7 @@ class SharedSplitter {
   // The hessian on the left of a cut, and of all rows, summed over nodes and outputs.
   void settle_unseen(std::span<const Node> nodes, NodeCut& cut) const;
   void codes_on_left(const NodeCut& cut, uint8_t* goes_left) const;
-  double gain_of(const Node& parent, const Node& left, const Node& right) const;
+  double gain_of(const Node& parent, const Node& left) const;
   void record(const NodeCut& cut, SplitRecord& out) const;
   // The rows that the value of a leaf is taken from: its own, or those of the lowest node above it
   // that has enough.

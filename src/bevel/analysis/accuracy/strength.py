@@ -107,7 +107,7 @@ class StrengthAndCorrelation(PrintedResult):
 
 
 def strength_and_correlation(
-    forest: Any, X: Any, y: Any, *, out_of_bag: bool | str = "auto"
+    forest: Any, X: Any, y: Any, *, out_of_bag: bool | str = True
 ) -> StrengthAndCorrelation:
     """Strength and correlation of the trees of a classifier, by their votes.
 
@@ -260,7 +260,7 @@ class ErrorAndCorrelation(PrintedResult):
 
 
 def error_and_correlation(
-    forest: Any, X: Any, y: Any, *, out_of_bag: bool | str = "auto"
+    forest: Any, X: Any, y: Any, *, out_of_bag: bool | str = True
 ) -> ErrorAndCorrelation:
     """Error of the trees of a regressor and correlation of their residuals.
 

@@ -19,6 +19,7 @@ from bevel.extras import import_optional
 from bevel.forest.bags import Bags
 from bevel.forest.predictor import tree_predictions
 from bevel.forest.quantiles import LeafTargets, conditional_quantiles, keep_targets, read_levels
+from bevel.printable import rounded
 
 __all__ = [
     "RowQuantiles",
@@ -291,7 +292,7 @@ class RowQuantiles(PrintedResult):
 
 
 def _line(name: str, values: Floats) -> tuple[str, ...]:
-    return (name, *(f"{value:.4g}" for value in values))
+    return (name, *(rounded(value, 4) for value in values))
 
 
 def quantiles(

@@ -21,6 +21,7 @@ from bevel.analysis.effects.partial_dependence import (
 from bevel.analysis.printing import PrintedTable
 from bevel.data.row_weights import read_weights
 from bevel.extras import import_optional
+from bevel.printable import rounded
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -93,7 +94,7 @@ class Interactions:
         """Tables of the pairs, and of features with all others."""
         shown, names = self.order[:N_SHOWN], self.pair_names
         rows = [
-            (names[place], f"{self.strength[place]:.4g}", f"{self.h_squared[place]:.3f}")
+            (names[place], rounded(self.strength[place], 4), f"{self.h_squared[place]:.3f}")
             for place in shown
         ]
         alone = np.argsort(-self.overall, kind="stable")[:N_SHOWN]

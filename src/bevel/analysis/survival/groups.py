@@ -18,6 +18,7 @@ from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
 from bevel.forest.survival import curves, read_times, survival_task
 from bevel.forest.task import Survival
+from bevel.printable import rounded
 
 __all__ = ["RiskGroups", "SurvivalBands", "risk_groups", "survival_bands"]
 
@@ -68,7 +69,8 @@ class SurvivalBands(PrintedResult):
 
     def _time_below(self, curve: Floats) -> str:
         below = np.flatnonzero(curve <= 0.5)
-        return f"{self.times[below[0]]:.4g}" if len(below) else f"above {self.times[-1]:.4g}"
+        last = rounded(self.times[-1], 4)
+        return rounded(self.times[below[0]], 4) if len(below) else f"above {last}"
 
 
 def survival_bands(forest: Any, X: Any, *, times: Any = None, level: float = 0.5) -> SurvivalBands:
@@ -165,7 +167,7 @@ class RiskGroups(PrintedResult):
                 self.names, self.count, self.n_events, self.observed, strict=True
             )
         ]
-        header = ("group", "rows", "events", f"survival at {self.times[-1]:.4g}")
+        header = ("group", "rows", "events", f"survival at {rounded(self.times[-1], 4)}")
         notes = (f"log-rank p = {self.p_value:.2g}", *notes_of(self.row_kind))
         return PrintedTable(f"Groups of risk, {ROW_WORDS[self.row_kind]}", header, rows, notes)
 

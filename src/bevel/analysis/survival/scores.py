@@ -28,6 +28,7 @@ from bevel.data.survival import SurvivalTarget
 from bevel.errors import wrong_value
 from bevel.forest.survival import concordance_and_error, curves, read_times, survival_task
 from bevel.forest.training_rows import survival_rows_of
+from bevel.printable import rounded
 
 __all__ = [
     "SurvivalCalibration",
@@ -99,7 +100,7 @@ class SurvivalScores(PrintedResult):
             ("integrated Brier score", self.integrated_brier_score),
             ("the same without features", self.reference),
         ]
-        span = f"times from {self.times[0]:.4g} to {self.times[-1]:.4g}"
+        span = f"times from {rounded(self.times[0], 4)} to {rounded(self.times[-1], 4)}"
         title = f"Survival of {self.n_rows} rows, {ROW_WORDS[self.row_kind]}"
         return PrintedTable(title, (), rows, (span, *notes_of(self.row_kind)))
 
@@ -222,7 +223,7 @@ class SurvivalCalibration(PrintedResult):
         ]
         header = ("predicted", "observed", "std. error", "rows")
         error = f"expected calibration error {self.expected_calibration_error:.3f}"
-        title = f"Survival at time {self.time:.4g}, {ROW_WORDS[self.row_kind]}"
+        title = f"Survival at time {rounded(self.time, 4)}, {ROW_WORDS[self.row_kind]}"
         return PrintedTable(title, header, rows, (error, *notes_of(self.row_kind)))
 
 

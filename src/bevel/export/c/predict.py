@@ -31,7 +31,8 @@ def write_predict(model: Model, leaves: LeafPredictions) -> Iterator[str]:
     values["n_trees"] = str(model.forest.n_trees)
     if not model.classes:
         yield remark("Predictions of the leaves.")
-        yield from table(f"{name}_answer", shortest(leaves.values))
+        yield from _write_answers(name, leaves)
+        values["answer"] = _answer(model, leaves)
         yield code(_VALUE, name, **values)
         return
     mixed = leaves.mixed
@@ -76,6 +77,43 @@ def words_of_row(model: Model) -> dict[str, str]:
     return {word: code(text, model.name, n_columns=n_columns) for word, text in words.items()}
 
 
+def _write_answers(name: str, leaves: LeafPredictions) -> Iterator[str]:
+    """Values of the leaves, and the terms of their linear models."""
+    yield from table(f"{name}_answer", shortest(leaves.values))
+    terms = leaves.terms
+    if not len(terms.index):
+        return
+    yield remark("Linear models of leaves: where the terms of each begin, and the end of the last;")
+    yield remark("features, coefficients, and the ranges that the features are cut to.")
+    yield from table(f"{name}_term_start", narrow(np.append(terms.start, len(terms.index))))
+    yield from table(f"{name}_leaf_feature", narrow(terms.index))
+    yield from table(f"{name}_slope", terms.weight)
+    for side, values in zip(("lowest", "highest"), leaves.ranges, strict=True):
+        yield from table(f"{name}_{side}", values)
+    yield code(_ANSWER, name)
+
+
+def _answer(model: Model, leaves: LeafPredictions) -> str:
+    """What a tree predicts, as C."""
+    text = "model_answer_of(row, $leaf)" if len(leaves.terms.index) else "model_answer[$leaf]"
+    return code(text, model.name, leaf=words_of_row(model)["leaf"])
+
+
+# Products of two floats are exact in double.
+_ANSWER = """
+static double model_answer_of(const float *row, int32_t leaf)
+{
+    double value = model_answer[leaf];
+    uint32_t at;
+    for (at = model_term_start[leaf]; at < model_term_start[leaf + 1]; ++at) {
+        float x = model_filled(row, model_leaf_feature[at]);
+        x = x < model_lowest[at] ? model_lowest[at] : x > model_highest[at] ? model_highest[at] : x;
+        value += (double)model_slope[at] * (double)x;
+    }
+    return value;
+}
+"""
+
 ROW = {
     "row": """\
     float row[$n_columns];
@@ -98,7 +136,7 @@ double model_predict(const double *features)
 {
     double sum = 0.0;
 $row\
-    for (tree = 0; tree < $n_trees; ++tree) sum += model_answer[$leaf];
+    for (tree = 0; tree < $n_trees; ++tree) sum += $answer;
     return sum / $n_trees.0;
 }
 """
@@ -216,9 +254,9 @@ def write_additive_predict(
     """The functions that add up the trees of each output and apply the link."""
     name = model.name
     yield remark("What the leaves add, and what the sums start from.")
-    yield from table(f"{name}_answer", shortest(leaves.values))
+    yield from _write_answers(name, leaves)
     yield from table(f"{name}_baseline", np.array(additive.baseline))
-    words = words_of_row(model)
+    words = words_of_row(model) | {"answer": _answer(model, leaves)}
     numbers = {"n_outputs": str(additive.n_outputs), "n_trees": str(model.forest.n_trees)}
     yield code(_SUMS, name, **words, **numbers)
     if additive.link in ("exponential", "logistic", "softmax"):
@@ -235,7 +273,7 @@ static void model_sums(const double *features, double *sums)
 $row\
     for (tree = 0; tree < $n_outputs; ++tree) sums[tree] = model_baseline[tree];
     for (tree = 0; tree < $n_trees; ++tree) {
-        sums[output] += model_answer[$leaf];
+        sums[output] += $answer;
         output = output + 1 == $n_outputs ? 0 : output + 1;
     }
 }

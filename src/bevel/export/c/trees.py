@@ -82,11 +82,18 @@ class LeafPredictions:
     mixed : EntryLists
         Leaves with shares of several classes. The prediction of a list that begins at entry e is
         n_classes + e.
+    terms : EntryLists
+        Features and coefficients of the linear models of leaves, a list for each leaf; no lists
+        without models.
+    ranges : tuple of ndarray
+        Lowest and highest value of the feature of each term.
     """
 
     of_node: Ints64
     values: npt.NDArray[np.float64]
     mixed: EntryLists
+    terms: EntryLists
+    ranges: tuple[Array, Array] = (np.empty(0, np.float32), np.empty(0, np.float32))
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,17 +117,24 @@ def leaf_predictions(forest: FlatForest, hard: bool) -> LeafPredictions:
     """Number the predictions of the leaves."""
     is_leaf = forest.right < 0
     of_node = np.zeros(forest.n_nodes, dtype=np.int64)
+    if forest.has_leaf_models:
+        of_node[is_leaf] = np.arange(np.count_nonzero(is_leaf))
+        lists = _entries(forest)
+        mine = np.repeat(is_leaf, lists.count)
+        ranges = forest.entry_low[mine], forest.entry_high[mine]
+        values = forest.leaf_value[is_leaf]
+        return LeafPredictions(of_node, values, _NONE, lists.take(is_leaf), ranges)
     if forest.n_classes == 0:
         values, number = np.unique(forest.leaf_value[is_leaf], return_inverse=True)
         of_node[is_leaf] = number
-        return LeafPredictions(of_node, values, _NONE)
+        return LeafPredictions(of_node, values, _NONE, _NONE)
     leaves = _entries(forest).take(is_leaf).without_empty()
     if hard:
         of_node[is_leaf] = _votes(leaves)
-        return LeafPredictions(of_node, np.empty(0), _NONE)
+        return LeafPredictions(of_node, np.empty(0), _NONE, _NONE)
     number, mixed = _shares(leaves, forest.n_classes)
     of_node[is_leaf] = number
-    return LeafPredictions(of_node, np.empty(0), mixed)
+    return LeafPredictions(of_node, np.empty(0), mixed, _NONE)
 
 
 def steps(forest: FlatForest, of_node: Ints64) -> Steps:
@@ -232,7 +246,7 @@ def write_walk(model: Model, steps: Steps) -> Iterator[str]:
     if missing_left.any():
         yield remark("Splits whose missing values and unseen levels go left, as bits.")
         yield from table(f"{name}_missing_left", np.packbits(missing_left, bitorder="little"))
-    if coding.is_combined or coding.has_axes:
+    if coding.is_combined or coding.has_axes or forest.has_leaf_models:
         yield remark("What a missing value counts as where features are combined.")
         yield from table(f"{name}_median", forest.medians)
         yield code(_FILLED, name)

@@ -15,7 +15,7 @@ from typing import Any, Literal, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Ints64
+from bevel._types import Float32s, Floats, Ints64
 from bevel.export.onnx.graph import ML_DOMAIN, Graph
 from bevel.export.onnx.splits import (
     LEVELS,
@@ -45,6 +45,65 @@ DENSE = 2.0
 
 
 @dataclass(frozen=True, eq=False)
+class LeafModels:
+    """Linear models of leaves: arrays with a line for each leaf and a column for each term.
+
+    Attributes
+    ----------
+    feature, slope, low, high : ndarray of shape (n_leaves, n_terms)
+        Terms; those that a leaf does not have come last and have slope 0.
+    medians : ndarray of shape (n_features,)
+        What a missing value counts as.
+    """
+
+    feature: npt.NDArray[np.int32]
+    slope: Floats
+    low: Float32s
+    high: Float32s
+    medians: Float32s
+
+    @classmethod
+    def of(cls, forest: FlatForest, leaves: Ints64) -> LeafModels | None:
+        """The models of some leaves; None if there are none."""
+        if not forest.has_leaf_models:
+            return None
+        first = forest.entry_offset[leaves]
+        length = forest.entry_offset[leaves + 1] - first
+        places = flat_places(first, length)
+        owner = np.repeat(np.arange(len(leaves)), length)
+        term = places - np.repeat(first, length)
+        tables = []
+        for name in ("entry_index", "entry_weight", "entry_low", "entry_high"):
+            array = getattr(forest, name)
+            table = np.zeros((len(leaves), int(length.max())), array.dtype)
+            table[owner, term] = array[places]
+            tables.append(table)
+        feature, slope, low, high = tables
+        return cls(feature, slope.astype(np.float64), low, high, forest.medians)
+
+    def add(self, graph: Graph, values: str, leaves: str, rows: str) -> str:
+        """Add the terms of leaves, trees x rows, to a flat list of their values."""
+        shape, flat = graph.add("Shape", leaves), graph.reshape(leaves, -1)
+        filled = graph.add("Where", graph.add("IsNaN", rows), graph.constant(self.medians), rows)
+        filled = graph.reshape(filled, -1)
+        n_rows = graph.scalar(graph.length(rows))
+        zero, one = graph.constant(0, np.int64), graph.constant(1, np.int64)
+        row = graph.cast(graph.add("Range", zero, n_rows, one), np.int32)
+        first = graph.add("Mul", row, graph.constant(len(self.medians), np.int32))
+        first = graph.reshape(graph.add("Expand", first, shape), -1)
+        for k in range(self.feature.shape[1]):
+            feature, slope, low, high = (
+                graph.take(graph.constant(each[:, k]), flat)
+                for each in (self.feature, self.slope, self.low, self.high)
+            )
+            x = graph.take(filled, graph.add("Add", first, feature))
+            x = graph.add("Min", graph.add("Max", x, low), high)
+            term = graph.add("Mul", slope, graph.cast(x, np.float64))
+            values = graph.add("Add", values, term)
+        return values
+
+
+@dataclass(frozen=True, eq=False)
 class Votes:
     """Predictions of the leaves of a forest.
 
@@ -58,6 +117,8 @@ class Votes:
         Shares or values; None if most are zero, in which case they are sparse:
     column, share, more : ndarray of shape (n_shares,), or None
         Nonzero shares, their classes, and whether another share of the leaf follows.
+    models : LeafModels or None
+        Linear models that are added to the values of the table, which has one column then.
     """
 
     leaf_id: Ints64
@@ -66,12 +127,15 @@ class Votes:
     column: npt.NDArray[np.int32] | None = None
     share: npt.NDArray[np.float32] | None = None
     more: npt.NDArray[np.bool_] | None = None
+    models: LeafModels | None = None
 
     def n_numbers(self, n_trees: int) -> int:
         """Numbers held for a row."""
-        return 3 * n_trees * (1 if self.table is None else self.n_outputs) + 2 * self.n_outputs
+        of_models = 0 if self.models is None else 10 * n_trees
+        own = 3 * n_trees * (1 if self.table is None else self.n_outputs) + 2 * self.n_outputs
+        return own + of_models
 
-    def write(self, graph: Graph, leaves: str) -> str:
+    def write(self, graph: Graph, leaves: str, rows: str) -> str:
         """Sums over trees: rows x outputs, float64; `leaves` are trees x rows."""
         if self.table is None:
             return self._write_sparse(graph, leaves)
@@ -79,8 +143,10 @@ class Votes:
         output = graph.constant(len(self.table) * np.arange(self.n_outputs)[:, None], np.int32)
         place = graph.add("Add", graph.add("Unsqueeze", leaves, graph.integers(1)), output)
         votes = graph.take(table, graph.reshape(place, -1))
-        shape = graph.add("Shape", place)
-        votes = graph.add("Reshape", graph.cast(votes, np.float64), shape, allowzero=1)
+        shape, votes = graph.add("Shape", place), graph.cast(votes, np.float64)
+        if self.models is not None:
+            votes = self.models.add(graph, votes, leaves, rows)
+        votes = graph.add("Reshape", votes, shape, allowzero=1)
         return graph.add("Transpose", graph.sum_first_axis(votes), perm=[1, 0])
 
     def _write_sparse(self, graph: Graph, leaves: str) -> str:
@@ -143,7 +209,8 @@ def read_votes(forest: FlatForest, hard: bool) -> Votes:
     leaf_id = np.zeros(forest.n_nodes, np.int64)
     leaf_id[leaves] = np.arange(len(leaves))
     if forest.n_classes == 0:
-        return Votes(leaf_id, 1, forest.leaf_value[leaves][:, None])
+        values = forest.leaf_value[leaves][:, None]
+        return Votes(leaf_id, 1, values, models=LeafModels.of(forest, leaves))
     start, column, share = _shares(forest, leaves)
     if hard:
         start, column, share = _largest(start, column, share)
@@ -165,7 +232,7 @@ def read_sums(forest: FlatForest, n_outputs: int) -> Votes:
     tree = np.searchsorted(forest.tree_offset, leaves, side="right") - 1
     table = np.zeros((len(leaves), n_outputs))
     table[np.arange(len(leaves)), tree % n_outputs] = forest.leaf_value[leaves]
-    return Votes(leaf_id, n_outputs, table)
+    return Votes(leaf_id, n_outputs, table, models=LeafModels.of(forest, leaves))
 
 
 def _shares(
@@ -707,7 +774,7 @@ def write_sums(graph: Graph, rows: str, forest: FlatForest, votes: Votes, route:
         chosen = inner.add("Min", chosen, last_row)  # the last block is padded by the last row
         some = inner.add("Gather", rows, chosen, axis=0)
         leaves = way.write(inner, some, votes.leaf_id)
-        return inner.constant(True), [], [votes.write(inner, leaves)]
+        return inner.constant(True), [], [votes.write(inner, leaves, some)]
 
     (sums,) = graph.loop(graph.scalar(n_blocks), [], block, [np.float64])
     sums = graph.reshape(sums, -1, votes.n_outputs)

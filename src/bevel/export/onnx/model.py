@@ -161,7 +161,7 @@ def _check_size(fitted: FittedForest | FittedCombination) -> None:
 def _largest_prediction(fitted: FittedForest) -> float:
     """Upper bound on the size of predictions of a regression; approximate for rates."""
     forest, aggregation = fitted.forest, fitted.aggregation
-    sizes = np.where(forest.right < 0, np.abs(forest.leaf_value), 0.0)
+    sizes = np.where(forest.right < 0, np.abs(forest.central_value), 0.0)
     of_trees = np.maximum.reduceat(sizes, forest.tree_offset[:-1])
     if not isinstance(aggregation, SumOfTrees):
         return float(of_trees.max())
