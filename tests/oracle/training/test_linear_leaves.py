@@ -411,3 +411,16 @@ def test_symmetric_trees_have_linear_leaves():
     np.testing.assert_allclose(
         of_trees + model.baseline_prediction_[0], model.predict(new), rtol=1e-12
     )
+
+
+def test_symmetric_trees_with_linear_leaves_predict_alone_as_in_a_batch():
+    """The fast way down symmetric trees knows one value of each leaf only."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 4))
+    y = 2.0 * X[:, 0] + np.abs(X[:, 1])
+    model = ObliqueBoostingRegressor(
+        growth="symmetric", linear_leaves=True, max_iter=20, early_stopping=False, random_state=0
+    ).fit(X, y)
+    alone = np.concatenate([model.predict(row[None]) for row in X[:40]])
+    assert np.array_equal(model.predict(X)[:40], alone)
+    assert np.mean((model.predict(X) - y) ** 2) < 0.3 * np.var(y)
