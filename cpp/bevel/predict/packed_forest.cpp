@@ -311,6 +311,7 @@ class Packer {
   void find_symmetric_trees() {
     SymmetricTrees& symmetric = packed_.symmetric;
     if (forest_.n_classes > 0 || packed_.n_outputs > 0 || packed_.layout.n_axes > 0) return;
+    if (forest_.has_leaf_models()) return;
     bool any = false;
     for (size_t t = 0; t < forest_.n_trees(); ++t) {
       const auto first = static_cast<size_t>(forest_.tree_offset[t]);
