@@ -72,7 +72,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
     _defaults: ClassVar[BoostingDefaults] = OF_RANKINGS
     _estimator_type = "ranker"
     scoring: ClassVar[str] = "loss"  # type: ignore[misc]
-    multi_strategy: ClassVar[str] = "one_output_per_tree"  # type: ignore[misc]
+    multi_strategy: ClassVar[str] = "one_output_per_tree"
     eval_at: int
 
     def __init__(
