@@ -87,8 +87,9 @@ def tune(
     trees: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Trees of --model, by default 500 for classes and 300 for numbers, or as many as are "
-            "enough with 5000 rows or more."
+            min=1,
+            help="Trees of --model, by default 500 for classes and 300 for numbers, or as many as "
+            "are enough with 5000 rows or more.",
         ),
     ] = None,
     drop: Drop = None,
