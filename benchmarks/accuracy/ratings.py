@@ -1,12 +1,14 @@
 """Ratings of Bevel and its peers from stored outcomes: ``python -m benchmarks.accuracy.ratings``.
 
-    python -m benchmarks.accuracy.ratings --half report
+    python -m benchmarks.accuracy.ratings --since 2026-11-19T05:50
 
 Two systems meet on each data set that both have done; the one of the lower loss, in the mean of
 the folds, wins. Ratings are those of Elo, fitted to all meetings at once (Bradley and Terry 1952):
 400 points more stand for odds of 10 : 1, and a random forest has 1000. Every pair of systems counts
 one further draw, so that a system that always wins has a rating too. Intervals of 95 % are over
-data sets drawn again with replacement. Outcomes come from `benchmarks.accuracy.peers`.
+data sets drawn again with replacement. Outcomes come from `benchmarks.accuracy.peers`; with
+`--since` those of Bevel are left out that are older, since it has changed. By default only the sets
+count on which nothing was chosen.
 """
 
 import argparse
@@ -51,7 +53,7 @@ def losses(outcomes: pd.DataFrame, measure: str, systems: Sequence[str]) -> pd.D
     if measure == "rmse":
         own = outcomes[is_number].assign(rmse=np.sqrt(outcomes["error"]))
     else:
-        own = outcomes[~is_number & outcomes[measure].notna()]
+        own = outcomes[~is_number & outcomes["auc_loss"].notna()]  # others are of older versions
     table = own.pivot_table(measure, "set", "system", aggfunc=["mean", "count"])
     means = table["mean"].where(table["count"] == N_FOLDS)
     return means.reindex(columns=[each for each in systems if each in means]).dropna(how="all")
@@ -123,11 +125,14 @@ def main() -> None:
     parser.add_argument("--outcomes", type=Path, default=results)
     parser.add_argument("--half", choices=("both", "chosen", "report"), default="report")
     parser.add_argument("--systems", default=",".join(NAMES), help="names, separated by commas")
+    parser.add_argument("--since", default="", help="date of the oldest outcomes of Bevel")
     parser.add_argument("--draws", type=int, default=500, help="of the bootstrap")
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
     outcomes = pd.read_csv(options.outcomes)
     outcomes = outcomes[[options.half in ("both", half_of(name)) for name in outcomes["set"]]]
+    is_own = outcomes["system"].str.startswith("bevel")
+    outcomes = outcomes[~is_own | (outcomes["date"] >= options.since)]
     print(report(outcomes, options.systems.split(","), options.draws, options.seed))
 
 

@@ -56,7 +56,7 @@ class Booster(Estimator):
 
 
 class BevelBoosting(Booster):
-    """Bevel itself; modes that end in "sparse" draw p combinations of three features for each iteration."""
+    """Bevel itself; "…-sparse" draws p combinations of three features for each iteration."""
 
     def __init__(self, data: Data, work: Work) -> None:
         import bevel

@@ -428,7 +428,7 @@ def test_order_of_members_in_a_file_is_free(model, tmp_path):
 
 
 def test_members_are_weighed_on_groups_that_neither_has_seen():
-    """Labels of half of the groups can only be recognised, which rows of other groups do not tell."""
+    """Labels of half of the groups can only be recognised."""
     rng = np.random.default_rng(0)
     group = np.repeat(np.arange(60), 8)
     place = rng.normal(size=(60, 4))

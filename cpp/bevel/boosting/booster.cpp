@@ -210,8 +210,7 @@ class Booster {
         sharing_.push_back(share(gradients_, mix(key + k), team));
       }
     } else {
-      std::vector<std::vector<Gradient>> sums(kSketches,
-                                              std::vector<Gradient>(set_.data.n_rows));
+      std::vector<std::vector<Gradient>> sums(kSketches, std::vector<Gradient>(set_.data.n_rows));
       Stream stream(mix(key + n_outputs_), Purpose::rotation);
       const double size = 1.0 / std::sqrt(static_cast<double>(kSketches));
       for (size_t k = 0; k < n_outputs_; ++k) {

@@ -19,6 +19,8 @@ struct LeafTerm {
     if (x != x) x = median;
     return double{weight} * double{std::min(std::max(x, low), high)};
   }
+  // Its value in the middle of the range.
+  double middle() const { return double{weight} * ((double{low} + double{high}) / 2.0); }
   // The largest size of its values.
   double largest() const {
     return std::fabs(double{weight}) * std::max(std::fabs(double{low}), std::fabs(double{high}));

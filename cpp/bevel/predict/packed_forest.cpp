@@ -290,6 +290,7 @@ class Packer {
 
   void find_repeats() {
     if (forest_.n_classes > 0 || packed_.n_outputs > 0 || packed_.layout.n_axes > 0) return;
+    if (forest_.has_leaf_models()) return;
     bool any = false;
     packed_.repeats.assign(forest_.n_trees(), 0);
     for (size_t t = 1; t < forest_.n_trees(); ++t) {
@@ -307,10 +308,12 @@ class Packer {
     if (!any) packed_.repeats.clear();
   }
 
-  // Trees of one level or more whose levels have one split each that reads numbers.
+  // Trees of one level or more whose levels have one split each that reads numbers. Rows get the
+  // value of their leaf, so that leaves must not have models of their own.
   void find_symmetric_trees() {
     SymmetricTrees& symmetric = packed_.symmetric;
     if (forest_.n_classes > 0 || packed_.n_outputs > 0 || packed_.layout.n_axes > 0) return;
+    if (forest_.has_leaf_models()) return;
     bool any = false;
     for (size_t t = 0; t < forest_.n_trees(); ++t) {
       const auto first = static_cast<size_t>(forest_.tree_offset[t]);

@@ -500,7 +500,8 @@ def shapley_interactions(
 #
 # A coalition is a set of known features. A split whose features are all known sends a row to its
 # side; any other sends it to both children, with the shares of the training weight that went there.
-# In trees of single features these are the values of TreeSHAP (Lundberg and others 2020).
+# In trees of single features these are the values of TreeSHAP (Lundberg and others 2020). An unknown
+# feature of a linear model in a leaf counts as the middle of its range there.
 
 MAX_BOXES = 2**24  # boxes of a tree and a row; sparse trees of 20 features have some thousands
 
@@ -523,10 +524,6 @@ def path_dependent_values(analysed: AnalysedForest, X: Any, verbose: int) -> Sha
         raise wrong_value(
             "A forest of path-dependent values", "with weights of its nodes", "a slim one", remedy
         )
-    if forest.has_leaf_models:
-        remedy = "Use feature_perturbation='interventional', or fit with linear_leaves=False."
-        required = "with one value in each leaf, since unknown features have no values"
-        raise wrong_value("A forest of path-dependent values", required, "linear leaves", remedy)
     rows = np.ascontiguousarray(analysed.encode(X))
     progress = Progress(0, len(rows), verbose > 0, None, label="explaining rows")
     values, within, base = _core.path_values(

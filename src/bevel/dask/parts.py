@@ -232,11 +232,17 @@ def table_parts(X: Any) -> Parts:
     return Parts(parts, n_rows, TableSize(n_rows, n_columns, int(X.nbytes)))
 
 
+_SEVERAL = (
+    "A fit on a cluster has one target: fit a forest for each, or the local estimator, which learns "
+    "several targets together from rows of one machine."
+)
+
+
 def column_parts(name: str, column: Any) -> Parts:
     """Parts of one column, such as the target; `name` is its name in messages."""
     if is_frame(column):
         if len(column.columns) != 1:
-            remedy = "Choose one, for example frame['target']."
+            remedy = f"Choose one, for example frame['target']. {_SEVERAL}"
             raise wrong_type(name, "one column", list(column.columns), remedy)
         column = column[column.columns[0]]
     if isinstance(column, dask_dataframe().Series):
@@ -249,7 +255,7 @@ def column_parts(name: str, column: Any) -> Parts:
     if column.ndim != 1:
         raise ValueError(
             f"{name} must have one entry for each row; got a Dask array of shape {column.shape}. "
-            "Choose one column."
+            f"Choose one column. {_SEVERAL}"
         )
     known = not np.isnan(column.shape[0])
     return Parts(list(column.to_delayed()), int(column.shape[0]) if known else None)

@@ -11,7 +11,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from functools import wraps
+from functools import partial, wraps
 from importlib.metadata import metadata
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Concatenate, ParamSpec, Self, TypeVar, cast
@@ -27,6 +27,7 @@ from bevel._types import AnyFloats
 from bevel.data.encoding import encode
 from bevel.data.tables import Columns, SparseTable, Table, read_table
 from bevel.errors import join_names, shorten
+from bevel.estimators._callbacks import CallbackSupportMixin, fit_with_callbacks, has_callbacks
 from bevel.estimators.registry import kind_of
 from bevel.export.c import write_c
 from bevel.export.onnx import to_onnx
@@ -122,7 +123,7 @@ FEW_ROWS = 32
 PLAIN_TYPES = (np.dtype(np.float32), np.dtype(np.float64))
 
 
-class TableEstimator(DocumentationLink, BaseEstimator):  # type: ignore[misc]
+class TableEstimator(DocumentationLink, CallbackSupportMixin, BaseEstimator):  # type: ignore[misc]
     """Base of all estimators: parameters by name, and tables of any kind."""
 
     _parameters: ClassVar[Mapping[str, Parameter]]
@@ -441,7 +442,7 @@ def whole_or_not_at_all(
         copy = object.__new__(type(self))
         vars(copy).update(before)
         try:
-            result = fit(copy, *args, **kwargs)
+            result = _told(fit, self, copy, args, kwargs)
         except KeyboardInterrupt:
             if getattr(self, "_keeps_interrupted_fits", False) and _has_new_model(copy, before):
                 _take_over(self, copy, before)
@@ -455,6 +456,16 @@ def whole_or_not_at_all(
         return cast("Result", self) if result is copy else result
 
     return guarded
+
+
+def _told(fit: Callable[..., Result], estimator: Any, copy: Any, args: Any, kwargs: Any) -> Result:
+    """Fit a copy of an estimator, and tell callbacks of scikit-learn that the estimator has."""
+    if not has_callbacks(estimator):
+        return fit(copy, *args, **kwargs)
+    given = inspect.signature(fit).bind(copy, *args, **kwargs).arguments
+    table, target = given.get("X"), given.get("y")
+    run = partial(fit, copy, *args, **kwargs)
+    return cast("Result", fit_with_callbacks(estimator, copy, run, table, target))
 
 
 def answers_arguments(

@@ -72,6 +72,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
     _defaults: ClassVar[BoostingDefaults] = OF_RANKINGS
     _estimator_type = "ranker"
     scoring: ClassVar[str] = "loss"  # type: ignore[misc]
+    multi_strategy: ClassVar[str] = "one_output_per_tree"
     eval_at: int
 
     def __init__(
@@ -83,9 +84,9 @@ class ObliqueBoostingRanker(ObliqueBoosting):
         max_iter: int | str = "auto",
         projection: Any = "auto",
         n_projections: int | float | str = "auto",
-        growth: str = "best_first",
+        growth: str = "symmetric",
         max_leaf_nodes: int | str | None = "auto",
-        max_depth: int | None = None,
+        max_depth: int | None = 6,
         min_samples_leaf: int = 5,
         l2_regularization: float = 3.0,
         max_bins: int = 255,

@@ -692,12 +692,26 @@ def spread_columns(
 
 
 def scale_leaves(forest: FlatForest, factor: float) -> FlatForest:
-    """A forest of values whose leaves predict a multiple, up to the rounding of slopes."""
-    weight = forest.entry_weight
-    if forest.has_leaf_models:
-        of_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
-        weight = np.where(of_leaf, weight * np.float64(factor), weight).astype(np.float32)
-    return replace(forest, leaf_value=forest.leaf_value * factor, entry_weight=weight)
+    """A forest of values whose leaves predict a multiple, for analysis only.
+
+    Each term of a linear model becomes two, whose slopes sum to the multiple in double precision.
+    """
+    scaled = replace(forest, leaf_value=forest.leaf_value * factor)
+    if not forest.has_leaf_models:
+        return scaled
+    of_leaf = np.repeat(forest.right < 0, np.diff(forest.entry_offset))
+    copies = np.where(of_leaf, 2, 1)
+    start = np.concatenate(([0], np.cumsum(copies)))
+    entries: dict[str, Any] = {
+        name: np.repeat(array, copies)
+        for name, array in forest.arrays().items()
+        if FOREST_FIELDS[name].per == "entry" and len(array)
+    }
+    slope = forest.entry_weight[of_leaf] * np.float64(factor)
+    first, place = slope.astype(np.float32), start[:-1][of_leaf]
+    entries["entry_weight"][place] = first
+    entries["entry_weight"][place + 1] = (slope - first).astype(np.float32)
+    return replace(scaled, entry_offset=start[forest.entry_offset], **entries)
 
 
 # What optional arrays of entries hold where there is nothing.

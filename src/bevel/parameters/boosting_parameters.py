@@ -328,6 +328,7 @@ BOOSTING_CLASSIFIER_PARAMETERS = _table(
 BOOSTING_REGRESSOR_PARAMETERS = _table(
     _REGRESSOR, _SCHEDULE, _TREES, _LEAVES, _STOPPING, _DATA, _RUN
 )
+_OF_OTHERS = ("scoring", "multi_strategy")  # of no use to a loss of its own and one output
 _OF_RANKER = {
     "learning_rate": "Factor of what each tree adds. Smaller ones need more iterations and often "
     'rank better. "auto" is 0.05, or 0.1 with more than 10 000 rows. Where all rows are fitted '
@@ -352,8 +353,10 @@ _OF_RANKER = {
 BOOSTING_RANKER_PARAMETERS = {
     name: replace(parameter, meaning=_OF_RANKER.get(name, parameter.meaning))
     for name, parameter in _table(_RANKER, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
-    if name != "scoring"
+    if name not in _OF_OTHERS
 }
+for _name, _default in (("growth", "symmetric"), ("max_depth", 6)):
+    BOOSTING_RANKER_PARAMETERS[_name] = replace(BOOSTING_RANKER_PARAMETERS[_name], default=_default)
 _OF_TIMES = {
     "learning_rate": _OF_RANKER["learning_rate"].replace("rank better", "predict better"),
     "max_iter": 'Largest number of iterations. "auto" is 1000 with early stopping, else 5 over '
@@ -365,5 +368,5 @@ _OF_TIMES = {
 BOOSTING_SURVIVAL_PARAMETERS = {
     name: replace(parameter, meaning=_OF_TIMES.get(name, parameter.meaning))
     for name, parameter in _table(_SURVIVAL, _SCHEDULE, _TREES, _STOPPING, _DATA, _RUN).items()
-    if name != "scoring"
+    if name not in _OF_OTHERS
 }

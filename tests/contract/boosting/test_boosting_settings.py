@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bevel import ObliqueBoostingRegressor
+from bevel import ObliqueBoostingClassifier, ObliqueBoostingRegressor
 from bevel import projections as P
 
 RNG = np.random.default_rng(0)
@@ -89,11 +89,19 @@ def test_depth_of_symmetric_trees_is_that_of_the_closer_limit(
     ("settings", "message"),
     [
         ({"monotonic_cst": [1, 0, 0, 0, 0, 0]}, "monotonic_cst must be None with"),
+        (
+            {
+                "growth": "best_first",
+                "multi_strategy": "multi_output_tree",
+                "monotonic_cst": [1, 0, 0, 0, 0, 0],
+            },
+            "monotonic_cst must be None with multi_strategy",
+        ),
         ({"max_depth": 17}, "max_depth must be at most 16 with"),
         ({"growth": "lossguide"}, "growth must be"),
     ],
 )
-def test_what_symmetric_trees_cannot_do_is_refused(settings: dict[str, Any], message: str) -> None:
+def test_what_shared_splits_cannot_do_is_refused(settings: dict[str, Any], message: str) -> None:
     with pytest.raises(ValueError, match=message):
         fit(**{"growth": "symmetric", **settings})
 
@@ -117,6 +125,82 @@ def test_groups_of_features_share_the_paths_of_symmetric_trees() -> None:
     for tree in range(forest.n_trees):
         features = set().union(*directions(forest, tree))
         assert features <= {0, 1, 2} or features <= {3, 4, 5}
+
+
+LABELS = np.digitize(Y, np.quantile(Y, np.arange(1, 8) / 8))
+SHARED: dict[str, Any] = {
+    "multi_strategy": "multi_output_tree",
+    "max_iter": 4,
+    "early_stopping": False,
+    "random_state": 0,
+}
+
+
+@pytest.mark.parametrize("growth", ["best_first", "symmetric"])
+def test_trees_of_all_classes_have_the_same_splits(growth: str) -> None:
+    forest = ObliqueBoostingClassifier(growth=growth, **SHARED).fit(X, LABELS).forest_
+    assert forest.n_trees == 4 * 8
+    for iteration in range(4):
+        first, *others = (
+            slice(*forest.tree_offset[tree : tree + 2])
+            for tree in range(8 * iteration, 8 * (iteration + 1))
+        )
+        for name in ("right", "threshold", "weight"):
+            values = getattr(forest, name)
+            assert all(np.array_equal(values[first], values[other]) for other in others)
+
+
+def test_leaves_of_shared_trees_are_steps_of_each_class() -> None:
+    """More classes than the sums that splits are sought on."""
+    settings = {**SHARED, "max_iter": 1, "learning_rate": 1.0, "l2_regularization": 2.0}
+    model = ObliqueBoostingClassifier(**settings).fit(X, LABELS)
+    leaves = model.apply(X) + model.forest_.tree_offset[:-1]
+    share = np.bincount(LABELS) / len(LABELS)
+    for k in range(8):
+        for leaf in np.unique(leaves[:, k]):
+            rows = leaves[:, k] == leaf
+            gradient = (share[k] - (LABELS[rows] == k)).sum()
+            hessian = rows.sum() * share[k] * (1.0 - share[k]) * 8.0 / 7.0
+            expected = -gradient / (hessian + 2.0)
+            assert model.forest_.leaf_value[leaf] == pytest.approx(expected, rel=1e-9, abs=1e-12)
+            assert rows.sum() >= 5
+
+
+def test_shared_trees_are_the_same_for_any_threads() -> None:
+    rng = np.random.default_rng(2)
+    rows = rng.normal(size=(20_000, 40))
+    target = np.digitize(rows[:, 0] * rows[:, 1] + rng.normal(size=len(rows)), np.arange(-3, 4))
+    models = [
+        ObliqueBoostingClassifier(**SHARED, n_jobs=n).fit(rows, target).forest_ for n in (1, 3)
+    ]
+    for name in ("threshold", "leaf_value", "gain"):
+        np.testing.assert_array_equal(getattr(models[0], name), getattr(models[1], name))
+
+
+@pytest.mark.parametrize("growth", ["best_first", "symmetric"])
+def test_blocks_and_single_rows_of_shared_trees_predict_alike(growth: str) -> None:
+    rows = X.copy()
+    rows[RNG.random(X.shape) < 0.05] = np.nan
+    model = ObliqueBoostingClassifier(growth=growth, **SHARED).fit(rows, LABELS)
+    plain = rows[~np.isnan(rows).any(axis=1)]
+    for some in (rows[:100], plain[:100]):
+        leaves = model.apply(some) + model.forest_.tree_offset[:-1]
+        expected = np.tile(model.baseline_prediction_, (len(some), 1))
+        for tree in range(model.forest_.n_trees):
+            expected[:, tree % 8] += model.forest_.leaf_value[leaves[:, tree]]
+        np.testing.assert_array_equal(model.decision_function(some), expected)
+        single = [model.decision_function(some[i : i + 1])[0] for i in range(20)]
+        np.testing.assert_array_equal(single, expected[:20])
+
+
+def test_quantiles_share_trees() -> None:
+    model = fit(loss="quantile", quantile=[0.1, 0.5, 0.9], multi_strategy="multi_output_tree")
+    coverage = np.mean((model.predict(X)[:, 0] <= Y) & (model.predict(X)[:, 2] >= Y))
+    assert 0.6 < coverage <= 1.0
+    offsets = model.forest_.tree_offset
+    np.testing.assert_array_equal(
+        model.forest_.threshold[: offsets[1]], model.forest_.threshold[offsets[2] : offsets[3]]
+    )
 
 
 @pytest.mark.parametrize("share", [0.25, 1.0])

@@ -193,11 +193,59 @@ def test_shapley_values_equal_those_of_all_coalitions(projection):
     rows, background = X[:4], X[40:46]
     found = shapley_values(model, rows, background)
     wanted = np.array([naive_shapley(model, row, background) for row in rows])
-    np.testing.assert_allclose(found.values, wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(found.values, wanted, rtol=1e-9, atol=1e-11)
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.predict(rows), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(total, model.predict(rows), rtol=1e-12, atol=1e-12)
     pairs = shapley_interactions(model, rows, background)
-    np.testing.assert_allclose(pairs.values.sum(axis=2), wanted, rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(pairs.values.sum(axis=2), wanted, rtol=1e-9, atol=1e-11)
+
+
+def naive_path_worth(model, row, known):
+    """What a model predicts if some features of a row are known; others follow the weights."""
+    forest = model.forest_
+    encoded = bevel.estimators._base.encode_rows(model, row[None])[0]
+    total = model.baseline_prediction_[0]
+    for t in range(forest.n_trees):
+        tree = forest.tree(t)
+        stack = [(0, 1.0)]
+        while stack:
+            node, share = stack.pop()
+            place = tree.nodes.start + node
+            features, weights = tree.entries(node)
+            right = int(tree.children_right[node])
+            if right < 0:
+                own = slice(*forest.entry_offset[place:][:2])
+                low, high = forest.entry_low[own], forest.entry_high[own]
+                middle = (low.astype(float) + high) / 2
+                values = np.where(known[features], np.clip(encoded[features], low, high), middle)
+                total += share * (forest.leaf_value[place] + weights.astype(float) @ values)
+            elif known[features].all():
+                left = np.float32(weights) @ encoded[features] <= tree.threshold[node]
+                stack.append((node + 1 if left else right, share))
+            else:
+                left, other = (float(forest.weight[tree.nodes.start + c]) for c in (node + 1, right))
+                stack.append((node + 1, share * left / (left + other)))
+                stack.append((right, share * other / (left + other)))
+    return total
+
+
+def test_path_dependent_values_equal_those_of_all_coalitions():
+    X, y = make_table(120, 14, n_nominal=0)
+    X = np.nan_to_num(X[:, :4])
+    model = fit(X, y, projection="axis", max_iter=3, max_leaf_nodes=5)
+    found = shapley_values(model, X[:3], feature_perturbation="tree_path_dependent")
+    inside = (np.arange(16)[:, None] >> np.arange(4)) & 1 == 1
+    factorial = np.array([1.0, 1.0, 2.0, 6.0, 24.0])
+    for row, values in zip(X[:3], found.values, strict=True):
+        worth = np.array([naive_path_worth(model, row, known) for known in inside])
+        for k in range(4):
+            without = np.flatnonzero(~inside[:, k])
+            size = inside[without].sum(axis=1)
+            share = factorial[size] * factorial[3 - size] / factorial[4]
+            wanted = share @ (worth[without + 2**k] - worth[without])
+            np.testing.assert_allclose(values[k], wanted, rtol=1e-9, atol=1e-10)
+    total = found.values.sum(axis=1) + found.base_values
+    np.testing.assert_allclose(total, model.predict(X[:3]), rtol=1e-10)
 
 
 def test_sampled_shapley_values_add_up_to_the_prediction():
@@ -205,7 +253,7 @@ def test_sampled_shapley_values_add_up_to_the_prediction():
     model = fit(X[:, :4], y, max_iter=4)
     found = shapley_values(model, X[:5, :4], X[40:50, :4], max_exact_features=0)
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.predict(X[:5, :4]), rtol=1e-5, atol=1e-6)
+    np.testing.assert_allclose(total, model.predict(X[:5, :4]), rtol=1e-12, atol=1e-12)
 
 
 def naive_shapley(model, row, background):
@@ -234,7 +282,7 @@ def test_partial_dependence_is_the_mean_prediction_of_changed_rows(features):
     for place in np.ndindex(grids[0].shape):
         changed = X[:30].copy()
         changed[:, features] = [grid[place] for grid in grids]
-        np.testing.assert_allclose(found.values[place], model.predict(changed).mean(), rtol=1e-4)
+        np.testing.assert_allclose(found.values[place], model.predict(changed).mean(), rtol=1e-6)
 
 
 def test_rules_write_the_models_of_leaves():
@@ -255,7 +303,7 @@ def test_combined_models_have_linear_leaves():
     assert any(member.forest.has_leaf_models for member in members)
     found = shapley_values(model, X[:3], X[50:60])
     total = found.values.sum(axis=1) + found.base_values
-    np.testing.assert_allclose(total, model.predict(X[:3]), rtol=1e-5, atol=1e-5)
+    np.testing.assert_allclose(total, model.predict(X[:3]), rtol=1e-12, atol=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -349,3 +397,16 @@ def test_trees_taken_and_joined_keep_the_models_of_leaves(forest):
     assert len(joined.entry_low) == len(joined.entry_index)
     last = slice(joined.entry_offset[joined.tree_offset[-3]], None)
     np.testing.assert_array_equal(joined.entry_low[last], some.entry_low)
+
+
+def test_symmetric_trees_with_linear_leaves_predict_alone_as_in_a_batch():
+    """The fast way down symmetric trees knows one value of each leaf only."""
+    rng = np.random.default_rng(4)
+    X = rng.normal(size=(300, 4))
+    y = 2.0 * X[:, 0] + np.abs(X[:, 1])
+    model = ObliqueBoostingRegressor(
+        growth="symmetric", linear_leaves=True, max_iter=20, early_stopping=False, random_state=0
+    ).fit(X, y)
+    alone = np.concatenate([model.predict(row[None]) for row in X[:40]])
+    assert np.array_equal(model.predict(X)[:40], alone)
+    assert np.mean((model.predict(X) - y) ** 2) < 0.3 * np.var(y)

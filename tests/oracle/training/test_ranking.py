@@ -79,6 +79,7 @@ def test_leaves_hold_the_steps_of_all_pairs(loss: str, seed: int) -> None:
         eval_at=3,
         max_iter=4,
         learning_rate=0.3,
+        growth="best_first",
         l2_regularization=0.5 * seed,
         early_stopping=False,
         random_state=seed,

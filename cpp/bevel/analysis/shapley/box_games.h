@@ -35,6 +35,33 @@ struct Decisions {
   size_t n_of_background() const { return n - n_of_row; }
 };
 
+// Pays for a box at a leaf with a model, whose terms are worth of_row(term) for coalitions with
+// their feature and of_other(term) without it.
+template <class Payoff, class OfRow, class OfOther>
+void pay_model(const GameTree& tree, const GameSplit& leaf, OfRow of_row, OfOther of_other,
+               Decisions& decisions, Payoff& payoff, typename Payoff::Sums& sums) {
+  using Sums = typename Payoff::Sums;
+  double value = *tree.values_of(leaf);
+  for (const LeafTerm& term : tree.terms_of(leaf)) {
+    const int32_t feature = tree.local(term.feature);
+    Source& source = decisions.source[static_cast<size_t>(feature)];
+    const double with = of_row(term), without = of_other(term);
+    value += source == Source::row ? with : without;
+    if (source != Source::free || with == without) continue;
+    const double change = with - without;
+    source = Source::row;
+    decisions.features[decisions.n++] = feature;
+    ++decisions.n_of_row;
+    Sums below{};
+    payoff.add_leaf(&change, decisions, below);
+    --decisions.n_of_row;
+    --decisions.n;
+    source = Source::free;
+    payoff.add_split(feature, below, Sums{}, sums);
+  }
+  payoff.add_leaf(&value, decisions, sums);
+}
+
 // `Payoff` has the type Sums, add_leaf(values, decisions, sums), which may add to the sums of the
 // boxes below a decision, and add_split(feature, of_row, of_background, sums) with the sums below
 // both sides of one.
@@ -122,25 +149,10 @@ class BoxGames {
   }
 
   void add_model(const GameSplit& leaf, Sums& sums) {
-    double value = *tree_->values_of(leaf);
-    for (const LeafTerm& term : tree_->terms_of(leaf)) {
-      const int32_t feature = tree_->local(term.feature);
-      const double of_row = value_of(term, pair_.filled_x), of_z = value_of(term, pair_.filled_z);
-      const Source source = source_of(feature);
-      value += source == Source::row ? of_row : of_z;
-      if (source != Source::free || of_row == of_z) continue;
-      const double change = of_row - of_z;
-      decisions_.source[static_cast<size_t>(feature)] = Source::row;
-      decisions_.features[decisions_.n++] = feature;
-      ++decisions_.n_of_row;
-      Sums below{};
-      payoff_->add_leaf(&change, decisions_, below);
-      --decisions_.n_of_row;
-      --decisions_.n;
-      decisions_.source[static_cast<size_t>(feature)] = Source::free;
-      payoff_->add_split(feature, below, Sums{}, sums);
-    }
-    payoff_->add_leaf(&value, decisions_, sums);
+    pay_model(
+        *tree_, leaf, [this](const LeafTerm& term) { return value_of(term, pair_.filled_x); },
+        [this](const LeafTerm& term) { return value_of(term, pair_.filled_z); }, decisions_,
+        *payoff_, sums);
   }
   static double value_of(const LeafTerm& term, const float* row) {
     const float x = row[static_cast<size_t>(term.feature)];

@@ -78,9 +78,8 @@ class PrefixScores {
     add_squares(gradient_.data(), n, gradient, output.to_gain, left_.data(), right_.data());
     node_ += output.to_gain * (gradient * gradient);
     if (is_open_) return;
-    add_scores(left_.data(), right_.data(), hessian_.data(), n,
-               node_ / (hessian + output.penalty), hessian, output.penalty, output.min_hessian,
-               scores);
+    add_scores(left_.data(), right_.data(), hessian_.data(), n, node_ / (hessian + output.penalty),
+               hessian, output.penalty, output.min_hessian, scores);
   }
 
   bool is_open_ = false;  // whether the next output is scored together with those so far
@@ -98,7 +97,6 @@ void forbid_few_rows(const uint32_t* counts, const uint8_t* order, size_t n, int
     if (left < least || all - left < least) scores[i] = -std::numeric_limits<double>::infinity();
   }
 }
-
 
 }  // namespace
 
@@ -124,8 +122,7 @@ class SharedSplitter::GroupSearch {
     std::vector<PackedSum> own[2];
     for (size_t first = 0; first < nodes_.size(); first += 2) {
       const size_t n = std::min<size_t>(2, nodes_.size() - first);
-      const bool second_is_smaller =
-          n == 2 && nodes_[first + 1].n_rows() < nodes_[first].n_rows();
+      const bool second_is_smaller = n == 2 && nodes_[first + 1].n_rows() < nodes_[first].n_rows();
       const size_t small = first + second_is_smaller;
       const PackedSum* sums[2];
       sums[small - first] = fill(nodes_[small], nullptr, own[0]);
@@ -153,8 +150,7 @@ class SharedSplitter::GroupSearch {
     return is_level_ ? nodes_ : nodes_.subspan(table, 1);
   }
   double* scores(size_t k, size_t table, bool missing_left) {
-    return scores_.data() + (2 * table + missing_left) * size_ +
-           columns_.offset(group_, column(k));
+    return scores_.data() + (2 * table + missing_left) * size_ + columns_.offset(group_, column(k));
   }
 
   // The sums of a node, output after output, by the rows or as its parent's less its sibling's.
@@ -299,8 +295,7 @@ class SharedSplitter::GroupSearch {
         prefixes_.add(of_levels(sums, n_codes, i, o), order.code.data(), n, 0, nodes[i].sums[o],
                       outputs_[o], of_cuts.data());
     if (const uint32_t* counts = counts_of(column(k), table))
-      forbid_few_rows(counts, order.code.data(), n, 0,
-                      static_cast<int64_t>(nodes_[table].n_rows()),
+      forbid_few_rows(counts, order.code.data(), n, 0, static_cast<int64_t>(nodes_[table].n_rows()),
                       splitter_.options_.min_samples_leaf, of_cuts.data());
     const auto best = std::max_element(of_cuts.data(), of_cuts.data() + n) - of_cuts.data();
     return {static_cast<size_t>(best), of_cuts[static_cast<size_t>(best)]};
@@ -327,8 +322,8 @@ class SharedSplitter::GroupSearch {
       const std::vector<PackedSum> shuffled = shuffled_sums(k, nodes);
       const LevelOrder by_chance = order_levels(shuffled, n_codes, nodes);
       if (by_chance.n > 1)
-        cut.score -= chance_share(order.n) *
-                     std::max(0.0, cut_levels(k, table, shuffled, by_chance).score);
+        cut.score -=
+            chance_share(order.n) * std::max(0.0, cut_levels(k, table, shuffled, by_chance).score);
       if (!(cut.score > best.score)) return;
     }
     best = {};
@@ -347,8 +342,7 @@ class SharedSplitter::GroupSearch {
       const Node& node = nodes[i];
       place.resize(node.n_rows());
       for (size_t r = 0; r < place.size(); ++r) place[r] = static_cast<uint32_t>(node.start + r);
-      Stream stream(mix(static_cast<uint64_t>(node.sums[0])) + node.n_rows(),
-                    Purpose::permutation);
+      Stream stream(mix(static_cast<uint64_t>(node.sums[0])) + node.n_rows(), Purpose::permutation);
       for (size_t r = place.size(); r > 1; --r) std::swap(place[r - 1], place[stream.below(r)]);
       columns_.visit_codes(
           column(k), std::span(splitter_.rows_->rows).subspan(node.start, node.n_rows()),
@@ -379,11 +373,11 @@ GrownBoostingTree SharedSplitter::grow(BoostingRows& rows, std::vector<SharingOu
   rows_ = &rows;
   outputs_ = &outputs;
   codes_of_row_ = columns_.codes_of_row();
-  const auto nodes = options_.symmetric
-                         ? grow_levels(make_root())
-                         : grow_frontier(*this, make_root(),
-                                         {Growth::best_first, options_.max_leaf_nodes},
-                                         Stream(0, Purpose::leaf));
+  const auto nodes =
+      options_.symmetric
+          ? grow_levels(make_root())
+          : grow_frontier(*this, make_root(), {Growth::best_first, options_.max_leaf_nodes},
+                          Stream(0, Purpose::leaf));
   const std::vector<std::span<const uint32_t>> values = value_rows(nodes);
   GrownBoostingTree tree;
   SplitRecord split;
@@ -417,8 +411,7 @@ SharedSplitter::Node SharedSplitter::make_root() const {
     root.sums.push_back(sum);
   }
   if (!is_small(root))
-    root.histogram =
-        std::make_unique<Histogram>(columns_.histogram_size() * outputs_->size());
+    root.histogram = std::make_unique<Histogram>(columns_.histogram_size() * outputs_->size());
   return root;
 }
 

@@ -1,6 +1,7 @@
 // Exact path-dependent Shapley values of one tree, for a row x. As in box_games.h a leaf is reached
 // by boxes {S : A within S, B outside S}, here of known and unknown features: at each split as many
-// free features are decided as needed to tell whether all of them are known.
+// free features are decided as needed to tell whether all of them are known. An unknown feature of
+// a leaf's model counts as the middle of its range in the leaf.
 #pragma once
 
 #include <algorithm>
@@ -21,7 +22,7 @@ class PathGames {
   using Sums = typename Payoff::Sums;
 
   PathGames(const ForestArrays& forest, size_t most_decided) : forest_(forest) {
-    decisions_.features.resize(most_decided);
+    decisions_.features.resize(most_decided + 1);  // and a feature of a leaf's model
   }
 
   void begin_tree(const GameTree& tree) {
@@ -78,7 +79,12 @@ class PathGames {
         poll_cancellation(kWorkOfBox);
         if (boxes_left_-- == 0) return false;
         payoff_->set_weight(weight);
-        payoff_->add_leaf(tree_->values_of(split), decisions_, sums);
+        if (split.n_terms > 0)
+          pay_model(
+              *tree_, split, [this](const LeafTerm& term) { return known_value(term); },
+              [](const LeafTerm& term) { return term.middle(); }, decisions_, *payoff_, sums);
+        else
+          payoff_->add_leaf(tree_->values_of(split), decisions_, sums);
         return true;
       }
       const int32_t* last = features_.data() + offset_[node + 1];
@@ -106,7 +112,7 @@ class PathGames {
   }
 
   bool decide(int32_t feature, size_t node, double weight, Sums& sums) {
-    if (decisions_.n == decisions_.features.size()) return false;
+    if (decisions_.n + 1 == decisions_.features.size()) return false;
     Source& source = decisions_.source[static_cast<size_t>(feature)];
     decisions_.features[decisions_.n++] = feature;
     Sums known{}, unknown{};
@@ -120,6 +126,11 @@ class PathGames {
     --decisions_.n;
     payoff_->add_split(feature, known, unknown, sums);
     return within;
+  }
+
+  double known_value(const LeafTerm& term) const {
+    const auto feature = static_cast<size_t>(term.feature);
+    return term.value(x_[feature], forest_.medians[feature]);
   }
 
   // Share of the weight of a node in its left child. Children without weight have equal shares.

@@ -55,6 +55,7 @@ class PathExplainer {
     begin_tree(tree);
     games_.each_leaf([&](const GameSplit& leaf, double share) {
       for (size_t k = 0; k < n_columns_; ++k) base[k] += share * tree_.values_of(leaf)[k];
+      for (const LeafTerm& term : tree_.terms_of(leaf)) base[0] += share * term.middle();
     });
   }
 
