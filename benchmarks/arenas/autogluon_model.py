@@ -200,6 +200,10 @@ class BevelModel(BevelForestModel):
         self.model = model.fit(X, y, sample_weight).set_params(callback=None)
         self.params_trained["quality"] = self.model.quality_
 
+    def _number_of_trees(self) -> dict[str, int]:
+        """None: `quality` sets it."""
+        return {}
+
     @classmethod
     def _kinds(cls) -> tuple[type, type]:
         return ObliqueClassifier, ObliqueRegressor

@@ -55,7 +55,7 @@ def test_result_can_be_passed_to_fit(table, tmp_path):
 def test_model_has_as_many_trees_as_that_of_fit(table, tmp_path):
     model = tmp_path / "t.bevel"
     assert run("tune", table, "--target", "kind", *FEW, "--model", model).exit_code == 0
-    assert bevel.load(model).n_estimators == 500
+    assert bevel.load(model).n_estimators == "auto"
 
 
 def test_stopped_search_goes_on_from_its_store(table, tmp_path):
