@@ -233,8 +233,8 @@ def table_parts(X: Any) -> Parts:
 
 
 _SEVERAL = (
-    "A fit on a cluster has one target: fit a forest for each, or the local estimator, which learns "
-    "several targets together from rows of one machine."
+    "A fit on a cluster has one target: fit a forest for each, or the local estimator, which "
+    "learns several targets together from rows of one machine."
 )
 
 
