@@ -1,10 +1,12 @@
-"""What a chosen number of trees costs: ``python -m benchmarks.accuracy.number_of_trees --folder data``.
+"""What a chosen number of trees costs.
+
+    python -m benchmarks.accuracy.number_of_trees --folder data
 
 The default forest with all trees (500, 300 in regression) beside `n_estimators="auto"` with several
 limits on the excess squared error, on the sets of `uci`, `regression` and `large` of 4000 rows and
 more. At most 6000 rows are drawn from a set, half of them for training: fewer than the default asks
-for before it chooses, so that more sets take part. The limit was chosen on the half of the sets
-whose names have an even CRC-32; the other half is the report half.
+for before it chooses, so that more sets take part. The limit was chosen on the sets whose names
+have an even CRC-32; the other half is the report half.
 """
 
 import argparse
@@ -89,12 +91,23 @@ def measure(problem: peers.Problem, limit: float) -> Outcome:
 
 def summary(found: Sequence[Outcome], limits: Sequence[float]) -> str:
     """Changes against all trees: by half of the sets, and limit."""
-    head = ["sets", "limit", "number", "trees", "time", "error, points", "loss", "better : worse"]
+    head = [
+        "sets",
+        "limit",
+        "number",
+        "trees",
+        "time",
+        "error, points",
+        "loss, %",
+        "better : worse",
+    ]
     base = {each.set: each for each in found if each.limit == ALL_TREES}
     rows = []
-    for half, reported in (("chosen on", False), ("report", True)):
+    for half in ("chosen", "sealed", "report"):
         for limit in limits:
-            new = [x for x in found if x.limit == limit and peers.is_reported(x.set) == reported]
+            new = [
+                each for each in found if each.limit == limit and peers.half_of(each.set) == half
+            ]
             if new:
                 rows.append([half, str(limit), *changes(new, [base[each.set] for each in new])])
     return markdown(head, rows)
@@ -107,11 +120,12 @@ def changes(new: Sequence[Outcome], old: Sequence[Outcome]) -> list[str]:
         return np.log([getattr(a, what) / getattr(b, what) for a, b in zip(new, old, strict=True)])
 
     points = 100.0 * np.mean([a.error - b.error for a, b in zip(new, old, strict=True)])
-    loss = ratios("loss")
+    loss = 100.0 * ratios("loss")
+    noise = f" ± {np.std(loss, ddof=1) / np.sqrt(len(loss)):.2f}" if len(loss) > 1 else ""
     return [
         *(str(len(new)), number(float(np.mean([each.trees for each in new])))),
         *(number(float(np.exp(ratios("cpu_s").mean()))), f"{points:+.2f}"),
-        *(f"{100.0 * loss.mean():+.2f} %", f"{(loss < 0).sum()} : {(loss > 0).sum()}"),
+        *(f"{loss.mean():+.2f}{noise}", f"{(loss < 0).sum()} : {(loss > 0).sum()}"),
     ]
 
 

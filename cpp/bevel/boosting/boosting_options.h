@@ -26,7 +26,7 @@ struct BoostingOptions {
   int64_t min_samples_leaf = 20;
   double l2 = 0.0;
   bool linear_leaves = false;  // linear models in leaves
-  double min_hessian = 1e-3;  // smallest hessian of each side of a split
+  double min_hessian = 1e-3;   // smallest hessian of each side of a split
   double subsample = 1.0;
   bool samples_by_gradient = false;  // otherwise uniformly
   int32_t max_bins = 255;

@@ -500,8 +500,8 @@ def shapley_interactions(
 #
 # A coalition is a set of known features. A split whose features are all known sends a row to its
 # side; any other sends it to both children, with the shares of the training weight that went there.
-# In trees of single features these are the values of TreeSHAP (Lundberg and others 2020). An unknown
-# feature of a linear model in a leaf counts as the middle of its range there.
+# In trees of single features these are the values of TreeSHAP (Lundberg and others 2020). An
+# unknown feature of a linear model in a leaf counts as the middle of its range there.
 
 MAX_BOXES = 2**24  # boxes of a tree and a row; sparse trees of 20 features have some thousands
 

@@ -17,7 +17,6 @@ from bevel.cli.flags import Command
 from bevel.extras import import_optional
 from bevel.files.atomic import write_whole
 from bevel.printable import printable
-from bevel.workflow.tasks import FOREST
 
 if TYPE_CHECKING:
     from bevel.report.demo import Comparison
@@ -125,7 +124,7 @@ def _write(
 def _example_command(size: ForestSize, seed: int) -> str:
     """The command that makes the model and the page of the example again."""
     data, model, page = FILES[3:]
-    given = {"target": workflow.demo_problems.EXAMPLE_TARGET, "model": FOREST}
+    given = {"target": workflow.demo_problems.EXAMPLE_TARGET, "model": workflow.tasks.FOREST}
     sizes = {"trees": size.n_trees, "seed": seed}
     return str(Command("fit", [data], {**given, **sizes, "out": model, "report": page}))
 
@@ -138,7 +137,7 @@ def _write_example(out: Path, size: ForestSize, seed: int) -> None:
         found = workflow.fit(
             data,
             workflow.demo_problems.EXAMPLE_TARGET,
-            model=FOREST,
+            model=workflow.tasks.FOREST,
             n_estimators=size.n_trees,
             random_state=seed,
             n_jobs=size.n_threads,

@@ -104,9 +104,9 @@ def fit(
         int | None,
         typer.Option(
             min=1,
-            help="Number of trees of a forest, by default 500 for classes and 300 for numbers, or as "
-            "many as are enough with 5000 rows or more; of boosting the iterations, by default as "
-            "many as held-out rows find best.",
+            help="Number of trees of a forest, by default 500 for classes and 300 for numbers, or "
+            "as many as are enough with 5000 rows or more; of boosting the iterations, by default "
+            "as many as held-out rows find best.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,

@@ -28,7 +28,6 @@ from bevel.cli.options import (
 )
 from bevel.printable import printable
 from bevel.tables.options import TableKeywords
-from bevel.workflow.tasks import FOREST
 
 if TYPE_CHECKING:
     from bevel.tuning.search import Candidate
@@ -88,8 +87,9 @@ def tune(
     trees: Annotated[
         int | None,
         typer.Option(
-            min=1, help="Trees of --model, by default 500 for classes and 300 for numbers, or as many as are "
-            "enough with 5000 rows or more."
+            min=1,
+            help="Trees of --model, by default 500 for classes and 300 for numbers, or as many as "
+            "are enough with 5000 rows or more.",
         ),
     ] = None,
     drop: Drop = None,
@@ -177,9 +177,9 @@ def _print(data: Path, found: workflow.TuneResult, out: Path | None, model: Path
     for note in result.notes_:
         print(printable(as_flags(_of_defaults(note))))
     if out is not None:
-        command = Command(
-            "fit", [data], {"target": found.rows.target, "model": FOREST, "params": out}
-        )
+        kind = workflow.tasks.FOREST
+        given = {"target": found.rows.target, "model": kind, "params": out}
+        command = Command("fit", [data], given)
         print(f"\n{printable(str(command))}")  # in one line, for copying
 
 

@@ -134,7 +134,8 @@ def _warn(table: Table, features: Sequence[int], what: str) -> None:
     """Warn of columns by name, if there are any."""
     if features:
         names = join_names([table.describe(feature) for feature in features])
-        warnings.warn(f"Column {names} {what}", RowNumberWarning, stacklevel=4)
+        which = "Column" if len(features) == 1 else "Each of columns"
+        warnings.warn(f"{which} {names} {what}", RowNumberWarning, stacklevel=4)
 
 
 def find_row_numbers(

@@ -94,9 +94,9 @@ def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
     if values.ndim != 1:
         raise ValueError(
             f"y must be a 1d array, one target for each row; got an array of shape {values.shape}. "
-            "Several outputs are for ObliqueForestClassifier and ObliqueForestRegressor, times with "
-            "events for ObliqueSurvivalForest; elsewhere multi-output targets are not supported: "
-            "fit one model per column, for example with sklearn.multioutput."
+            "Several outputs are for ObliqueForestClassifier and ObliqueForestRegressor, times "
+            "with events for ObliqueSurvivalForest; elsewhere multi-output targets are not "
+            "supported: fit one model per column, for example with sklearn.multioutput."
         )
     if len(values) != n_rows:
         raise ValueError(

@@ -22,7 +22,7 @@ from bevel.forest.ranking import MAX_RELEVANCE, mean_ndcg
 from bevel.forest.task import Ranking, Task
 from bevel.parameters.boosting_parameters import BOOSTING_RANKER_PARAMETERS
 from bevel.parameters.forest_parameters import documented
-from bevel.parameters.parameter import Parameter
+from bevel.parameters.parameter import Parameter, check_each
 from bevel.scanning import ScannedTable
 from bevel.training.boosting import OF_RANKINGS, BoostingDefaults, BoostingTarget
 from bevel.training.progress import Callback
@@ -72,7 +72,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
     _defaults: ClassVar[BoostingDefaults] = OF_RANKINGS
     _estimator_type = "ranker"
     scoring: ClassVar[str] = "loss"  # type: ignore[misc]
-    multi_strategy: ClassVar[str] = "one_output_per_tree"  # type: ignore[misc]
+    multi_strategy: ClassVar[str] = "one_output_per_tree"
     eval_at: int
 
     def __init__(
@@ -198,6 +198,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
                 "X must be a table in memory for a ranker, which needs the rows of each query "
                 "together; got a scanned table. Read the table into memory."
             )
+        check_each(self._own_parameters(), self._parameters)  # before the queries are asked for
         X_val, y_val = read_eval_set(eval_set, (X, y), (X_val, y_val))
         queries = _one_of(groups, group, qid, _n_rows(X))
         validation = GivenRows(X_val, y_val, sample_weight_val)

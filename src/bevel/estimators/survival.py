@@ -489,7 +489,7 @@ class ObliqueSurvivalBoosting(ObliqueBoosting):
     _defaults: ClassVar[BoostingDefaults] = OF_TIMES
     _estimator_type = "survival"
     scoring: ClassVar[str] = "loss"  # type: ignore[misc]
-    multi_strategy: ClassVar[str] = "one_output_per_tree"  # type: ignore[misc]
+    multi_strategy: ClassVar[str] = "one_output_per_tree"
 
     def __init__(
         self,

@@ -96,9 +96,9 @@ def _chosen_number(most: int) -> Parameter:
         _N_ESTIMATORS,
         default="auto",
         accepts=[StrOptions(["auto"]), *_N_ESTIMATORS.accepts],
-        meaning=f'{_N_ESTIMATORS.meaning} "auto" is {most}, or with `projection="auto"` '
-        "from 5000 rows on fewer: as many as leave more trees at most 1 % of the squared error "
-        "(Brier score) and of the variance that is explained, both out of bag.",
+        meaning=f'{_N_ESTIMATORS.meaning} "auto" is {most}, or fewer with `projection="auto"` '
+        "and 5000 rows or more: so many that further trees would lower the squared error (Brier "
+        "score) by at most 0.5 % of it, and of what the forest explains, both out of bag.",
         remedy='Use "auto", or 100 to 1000.',
     )
 

@@ -277,13 +277,15 @@ _IN_FIT: dict[str, dict[str, str]] = {
     },
     "plot": {"": "Leave it out; bevel.plots has pictures of fitted models."},
     "feature_name": {"": "Names of columns are those of a data frame."},
-    "group": {"": "There is no ranking. Leave it out."},
+    "base_margin": {"": "Fits start from the constant of least loss. Leave it out."},
+    "group": {"": "Queries are ranked by bevel.ObliqueBoostingRanker, whose fit takes groups=."},
 }
 for name, names in {
     "eval_sample_weight": "sample_weight_eval_set eval_class_weight",
     "init_model": "xgb_model",
     "plot": "plot_file",
-    "group": "eval_group qid eval_qid base_margin base_margin_eval_set eval_init_score",
+    "group": "eval_group qid eval_qid",
+    "base_margin": "base_margin_eval_set eval_init_score",
 }.items():
     _IN_FIT |= dict.fromkeys(names.split(), _IN_FIT[name])
 

@@ -770,7 +770,7 @@ def choose_size(
 
 # What more trees could still take away: a share of the squared error, and of what the forest
 # explains of the targets' variance, which is little where they are noisy or a class is rare.
-MAX_EXCESS = 0.01
+MAX_EXCESS = 0.005
 MIN_ROWS_TO_CHOOSE = 5000  # smaller tables cost little (docs/design/automatic_families.md)
 SPREAD_ROWS = 5000  # rows on which trees are compared
 

@@ -193,6 +193,13 @@ def test_blocks_and_single_rows_of_shared_trees_predict_alike(growth: str) -> No
         np.testing.assert_array_equal(single, expected[:20])
 
 
+def test_symmetric_trees_may_have_linear_leaves() -> None:
+    model = fit(growth="symmetric", linear_leaves=True)
+    assert model.forest_.has_leaf_models
+    single = [model.predict(X[i : i + 1])[0] for i in range(50)]
+    np.testing.assert_array_equal(model.predict(X)[:50], single)
+
+
 def test_quantiles_share_trees() -> None:
     model = fit(loss="quantile", quantile=[0.1, 0.5, 0.9], multi_strategy="multi_output_tree")
     coverage = np.mean((model.predict(X)[:, 0] <= Y) & (model.predict(X)[:, 2] >= Y))

@@ -12,8 +12,7 @@ import pytest
 from support.model_files import estimator_of, file_of
 
 import bevel
-from bevel import ObliqueSurvivalBoosting, analysis
-from bevel import ModelFileError
+from bevel import ModelFileError, ObliqueSurvivalBoosting, analysis
 from bevel.datasets import proportional_hazards, weibull
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "early_stopping": False, "random_state": 0}

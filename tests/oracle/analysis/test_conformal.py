@@ -130,6 +130,16 @@ def test_sets_of_boosting_hold_classes_that_a_fold_lacks() -> None:
     assert found.any(axis=1).all()
 
 
+def test_more_trees_and_rows_than_memory_holds_are_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    X, y, _ = _problem()
+    forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)
+    monkeypatch.setattr("bevel.analysis.accuracy.conformal.MAX_NUMBERS", 1000)
+    with pytest.raises(ValueError, match="at most 1000; got 20 trees and 60 rows"):
+        analysis.conformal(forest, X, y)
+
+
 def test_what_has_no_conformal_predictions_is_refused() -> None:
     X, y, new = _problem()
     forest = ObliqueForestRegressor(20, random_state=0).fit(X, y)

@@ -208,5 +208,7 @@ def test_times_choose_the_number_on_the_latest_rows():
 
 def test_other_words_for_the_number_are_refused():
     X, y = table("classes")
-    with pytest.raises(ValueError, match=r'n_estimators must be "auto" or an integer of at least 1'):
+    with pytest.raises(
+        ValueError, match=r'n_estimators must be "auto" or an integer of at least 1'
+    ):
         ObliqueForestClassifier("many").fit(X, y)

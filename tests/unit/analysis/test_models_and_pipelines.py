@@ -170,7 +170,7 @@ def test_rules_imitate_a_forest_and_boosting(model, y):
     found = analysis.rule_set(model, X, y, n=3)
     assert found.source == "imitation"
     assert len(found.rules) > 0
-    assert "the forest and boosting together" in str(found)
+    assert "a forest and boosting together" in str(found)
     with pytest.raises(ValueError, match="ask the models of `estimators_`"):
         analysis.rule_set(model, X, y, source="forest")
     with pytest.raises(ValueError, match="predictions that differ"):

@@ -1,16 +1,19 @@
 """Columns that count rows sorted by the target: found, with a false-alarm rate below 1e-6."""
 
 import itertools
+import json
 import math
 
 import numpy as np
 import pandas as pd
 import pytest
 
+import bevel
 from bevel import ObliqueBoostingRegressor, ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.data.row_numbers import _chance, _is_sorted_along, find_row_numbers
 from bevel.data.tables import read_table
 from bevel.errors import RowNumberWarning
+from bevel.files.layout import read_layout, write_layout
 
 N = 60
 RNG = np.random.default_rng(0)
@@ -132,3 +135,35 @@ def test_index_of_a_data_frame_that_is_a_column_is_warned_of():
         ObliqueBoostingRegressor(max_iter=2).fit(hidden, VALUES)
     forest.fit(frame, VALUES)
     forest.fit(hidden[["__index_level_0__"]], VALUES)  # the only column: it is meant
+
+
+def test_scanned_columns_of_nearly_unique_labels_are_left_out(tmp_path):
+    """Trees over blocks do not subtract what their levels gain by chance."""
+    x = np.random.default_rng(0).normal(size=300)
+    frame = pd.DataFrame(
+        {
+            "x": x,
+            "key": [f"k{i}" for i in range(300)],
+            "pair": [f"p{i // 2}" for i in range(300)],
+            "y": x > 0,
+        }
+    )
+    frame.to_csv(tmp_path / "table.csv", index=False)
+    forest = ObliqueForestClassifier(3, random_state=0, n_jobs=1)
+    scanned = bevel.scan(tmp_path / "table.csv", target="y")
+    with pytest.warns(RowNumberWarning, match="'key' has 300 labels, too many to be levels"):
+        forest.fit(scanned)
+    assert forest.columns_.left_out == {"key": "300 labels, too many to be levels"}
+    path = tmp_path / "model.bevel"
+    forest.save(path)
+    rows = frame[["x", "key", "pair"]]
+    np.testing.assert_array_equal(bevel.load(path).predict(rows), forest.predict(rows))
+    layout = read_layout(path.read_bytes())
+    arrays = {name: layout.view(name) for name in layout.sections}
+    for change in ({"n_too_many": 0}, {"has_missing": False}, {"is_text": True}):
+        header = json.loads(json.dumps(layout.header))
+        entry = next(each for each in header["nominal"] if "n_too_many" in each)
+        entry |= change
+        path.write_bytes(b"".join(write_layout(header, arrays)))
+        with pytest.raises(bevel.ModelFileError):
+            bevel.load(path)

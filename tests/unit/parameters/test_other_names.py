@@ -147,7 +147,7 @@ OF_BOOSTING_LIBRARIES = [
     ("interaction_constraints", [[0]], "interaction_cst=[[0]]", "interaction_cst=[[0]]"),
     ("boosting_type", "gbdt", "boosting is Oblique", "is what is done"),
     ("booster", "gbtree", "boosting is Oblique", "is what is done"),
-    ("grow_policy", "lossguide", "growth=", "gains most is split next"),
+    ("grow_policy", "lossguide", "growth=", "It is called growth here"),
     ("tree_method", "hist", "split_search=", "histograms"),
     ("device", "cuda", "n_jobs", "n_jobs"),
     ("task_type", "GPU", "n_jobs", "n_jobs"),

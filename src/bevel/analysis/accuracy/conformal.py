@@ -29,6 +29,7 @@ from bevel.forest.task import Classification, Regression
 __all__ = ["ConformalPredictions", "conformal"]
 
 BLOCK_SIZE = 2**22  # numbers of a block: 32 MB
+MAX_NUMBERS = 2**28  # numbers held at a time: 2 GB
 
 
 class LeftOut(ABC):
@@ -52,6 +53,12 @@ class TreesLeftOut(LeftOut):
 
     def __init__(self, analysed: AnalysedForest, X: Any, y: Any) -> None:
         rows = analysed.out_of_bag_rows(X, y)
+        if rows.out.size > MAX_NUMBERS:
+            raise ValueError(
+                f"conformal needs trees times training rows to be at most {MAX_NUMBERS}; got "
+                f"{rows.out.shape[1]} trees and {len(rows.out)} rows. Grow fewer trees, or fit on "
+                "fewer rows."
+            )
         self.target, self._analysed = rows.target, analysed
         self._out = rows.out.T.astype(np.float64)  # trees x rows
         self._count = np.maximum(self._out.sum(axis=0), 1.0)
