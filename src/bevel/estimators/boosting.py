@@ -24,7 +24,7 @@ from bevel.data.dataset import (
     view_dataset,
 )
 from bevel.data.leaks import warn_of_leaks
-from bevel.data.row_groups import RowOrder, read_row_order
+from bevel.data.row_groups import RowOrder, read_groups, read_row_order
 from bevel.data.row_weights import read_weights
 from bevel.data.tables import Table, select_rows
 from bevel.data.target import read_labels, read_numbers
@@ -459,8 +459,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             )
         table = self._read(X_val, "no_validation", reset=False)
         validation = self._read_validation(given.y, given.sample_weight, table.n_rows)
-        order = read_row_order(given.groups, None, table)
-        validation = self._in_order(validation, order)
+        if given.groups is not None:
+            order = RowOrder(read_groups(given.groups, table.n_rows, least=1))
+            validation = self._in_order(validation, order)
         rows = encode_like(dataset, table, count_threads(self.n_jobs))
         return append_rows(dataset, target, rows, validation)
 

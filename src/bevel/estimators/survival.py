@@ -554,7 +554,7 @@ class ObliqueSurvivalBoosting(ObliqueBoosting):
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         X_val: Any = None,
