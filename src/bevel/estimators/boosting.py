@@ -477,7 +477,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if n_iter == "auto":
             n_iter = self._defaults.max_iter(rate, stops_early, n_outputs)
         n_iter = int(n_iter)
-        n_before = 0 if before is None else before.forest.n_trees // n_outputs
+        n_before = 0
+        if before is not None:
+            self._check_goes_on(before)
+            n_before = before.forest.n_trees // n_outputs
         if n_iter < n_before:
             raise ValueError(
                 f"max_iter must be at least the {n_before} iterations that exist when "
@@ -502,6 +505,17 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             first_iter=n_before,
             **self._loss_options(),
         )
+
+    def _check_goes_on(self, before: FittedForest) -> None:
+        """Raise unless the iterations of an earlier fit predict what this fit predicts."""
+        _, *now = self._loss()
+        earlier = _additive(before)
+        if now != [earlier.link, earlier.n_outputs]:
+            raise ValueError(
+                "loss must have the link and the number of outputs of the first fit when "
+                f"warm_start=True ({earlier.link}, {earlier.n_outputs}); got {shorten(self.loss)} "
+                f"({now[0]}, {now[1]}). Set warm_start=False."
+            )
 
     def _has_linear_leaves(self, before: FittedForest | None) -> bool:  # noqa: ARG002
         """Whether the leaves of a fit have linear models from the first."""
