@@ -62,6 +62,9 @@ QUALITY: Mapping[int, Quality] = {
 # Standard deviation, over tables, of the best share of the forest around equal shares
 # (docs/design/combined_models.md).
 PRIOR_SPREAD = 0.2
+# Shares of the forest where no rows are held out, because there are less than a hundred: the best
+# ones of such tables of classes and of numbers (docs/design/combined_models.md).
+SHARE_OF_FEW_CLASSES, SHARE_OF_FEW_NUMBERS = 0.7, 0.5
 # Shares are whole hundredths, so that the last digits of a logarithm cannot change them.
 STEPS = 100
 
@@ -73,7 +76,7 @@ def share_of_first(
 
     It is the most probable one: of normal probability around one half before the rows are seen,
     times the likelihood of the rows, which is that of the probabilities or of normal errors. So few
-    rows leave equal shares, and many rows the share of least loss.
+    rows leave nearly equal shares, and many rows the share of least loss.
 
     Parameters
     ----------
@@ -87,7 +90,7 @@ def share_of_first(
         What is predicted.
     """
     if not len(target):
-        return 0.5
+        return SHARE_OF_FEW_CLASSES if task.n_classes else SHARE_OF_FEW_NUMBERS
     own = np.ones(len(target)) if weights is None else weights
     share = own / own.sum()
     n_effective = 1.0 / float((share**2).sum())
