@@ -222,7 +222,8 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         ]
         boosted = [each.finish(step.refits) for each in stages]
         n_trees = step.n_trees(target.task)
-        prepared = replace(prepared, request=request.with_trees(n_trees))
+        if not step.fewer:
+            prepared = replace(prepared, request=request.with_trees(n_trees))
         rows = RowsInMemory(prepared, prepared.plan(), n_threads)
         grown = fit_forest(rows, n_trees, forest._progress)
         return self._combine(step, target, grown, stages, boosted)

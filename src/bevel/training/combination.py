@@ -37,6 +37,8 @@ class Quality:
         Boosting models of different seeds, which hold out different rows.
     refits : bool
         Whether boosting fits all rows again, once the held-out ones have found its iterations.
+    fewer : bool
+        Whether the forest has fewer trees where they are enough, as with `n_estimators="auto"`.
     """
 
     number: int
@@ -44,9 +46,10 @@ class Quality:
     trees_of_numbers: int
     n_boosters: int = 1
     refits: bool = True
+    fewer: bool = False
 
     def n_trees(self, task: Task) -> int:
-        """Trees of the forest."""
+        """Trees of the forest, or the most that it may have."""
         return self.trees_of_classes if task.n_classes else self.trees_of_numbers
 
 
@@ -54,8 +57,8 @@ class Quality:
 QUALITY: Mapping[int, Quality] = {
     1: Quality(1, 100, 100, refits=False),
     2: Quality(2, 200, 150),
-    3: Quality(3, 500, 300),
-    4: Quality(4, 500, 300, n_boosters=3),
+    3: Quality(3, 500, 300, fewer=True),
+    4: Quality(4, 500, 300, n_boosters=3, fewer=True),
     5: Quality(5, 1000, 600, n_boosters=6),
 }
 
