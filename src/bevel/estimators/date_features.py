@@ -42,7 +42,7 @@ class DateFeatures(
     TransformerMixin,  # type: ignore[misc]
     TableEstimator,
 ):
-    """The table and, of each column of dates, the parts that the target varies with.
+    """Append to a table those parts of its dates that the target varies with.
 
     Trees read a date as a moment: before or after a day. Whatever returns every year, week or day
     needs a column of its own: "day of year of signed_up", "day of week of signed_up" (nominal) and

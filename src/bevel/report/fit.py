@@ -283,8 +283,8 @@ def _sentence_on_members(fitted: FitResult, explained: Any) -> str:
     adds_up = explained.fitted_forest_.aggregation.adds_up
     which = "boosting" if adds_up else "the forest"
     return (
-        f"Predictions are the weighted mean of {weights}. Short rules are of both; what follows on "
-        f"features and single rows is of {which}."
+        f"Predictions are the weighted mean of both models ({weights}). Short rules describe both; "
+        f"all that follows on features and single rows describes {which}."
     )
 
 
@@ -529,8 +529,8 @@ class SurvivalWriter(ResultWriter):
         }
 
     def title(self, fitted: FitResult) -> str:
-        """The event."""
-        return f"Time until {fitted.rows.task.event}"
+        """The columns of times and events."""
+        return f"{fitted.rows.target} until {fitted.rows.task.event}"
 
     def subtitle(self, fitted: FitResult) -> str:
         """The forest and its seed."""
