@@ -565,8 +565,9 @@ def _opening(data: str, found: Explanation) -> str:
         quality += f" {IF_TRAINED}"
     described = f"{describe_model(found.model)} {describe_rows(data, found)}"
     features = words.features(found.importances[-1])
-    sentences = [quality, features, described] if quality else [described, features]
-    lead = "".join(paragraph(each, kind="lead") for each in sentences)
+    sentences = [quality, found.members, features, described]
+    sentences = sentences if quality else [described, found.members, features]
+    lead = "".join(paragraph(each, kind="lead") for each in sentences if each)
     return beside(lead, picture) if picture else lead
 
 

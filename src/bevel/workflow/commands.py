@@ -356,7 +356,7 @@ def explain(
         seed=random_state,
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )
-    return replace(found, notes=read.notes)
+    return replace(found, notes=read.notes, members=" ".join(_note_of_members(opened)))
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:

@@ -470,6 +470,8 @@ class Explanation:
         Reason why importances, directions, rules and tree are missing; empty if they are not.
     notes : tuple of str
         Notes on the file that the rows were read from.
+    members : str
+        Which model of a forest and boosting together is explained; empty for other models.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
     target : str
@@ -498,6 +500,7 @@ class Explanation:
     rules: TopRules | None = None
     quantiles: TargetQuantiles | None = None
     notes: tuple[str, ...] = ()
+    members: str = ""
     groups: RuleSet | None = None
     target: str = ""
     truth: Target | None = None

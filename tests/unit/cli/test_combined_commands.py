@@ -65,7 +65,9 @@ def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -
     explained = table.with_name("explain.html")
     code, text = run("explain", model, table, "--target", "y", "--out", explained)
     assert code == 0, text
-    assert "Short rules, and scores of new rows, describe both" in " ".join(text.split())
+    told = "Short rules, and scores of new rows, describe both"
+    assert told in " ".join(text.split())
+    assert told in explained.read_text()
 
 
 def test_explain_scores_new_rows_by_the_weighted_mean(table: Path) -> None:
