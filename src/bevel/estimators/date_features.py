@@ -51,7 +51,7 @@ class DateFeatures(
     - it varies, over more than one cycle;
     - the target varies with it beyond a polynomial of the moment, by an F test with a correction
       for the number of tests;
-    - what is learnt of it in four fifths of the time holds in the fifth that was held out, in all
+    - what is learned of it in four fifths of the time holds in the fifth that was held out, in all
       and in at least four of the five.
 
     Without a target every part that varies is appended. Times with a zone are read as the clock
