@@ -124,7 +124,7 @@ def test_few_rows_leave_the_shares_of_small_tables(kind):
     unfitted, y = FITS[kind]
     model = clone(unfitted).fit(X[:60], y[:60])
     assert np.allclose(model.weights_, [0.7, 0.3] if kind == "classes" else [0.5, 0.5])
-    assert "weights are those of small tables" in str(model.members_)
+    assert "the weights are fixed" in str(model.members_)
     assert model.members_.as_dict()["loss"] is None
 
 

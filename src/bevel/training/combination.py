@@ -1,6 +1,6 @@
 """A forest and boosting of one table: what `quality` sets, and the weights of the two.
 
-Weights are learnt on rows that neither has seen: the forest predicts them out of bag, and boosting
+Weights are learned on rows that neither has seen: the forest predicts them out of bag, and boosting
 by a first fit from which they were held out.
 """
 
