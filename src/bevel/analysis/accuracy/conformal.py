@@ -328,6 +328,11 @@ def _left_out(model: Any, X: Any, y: Any, cv: int) -> LeftOut:
             f"conformal needs a model of classes or numbers; got {task.model}. Use the measures "
             "that are made for it, such as score."
         )
+    if fitted.aggregation.sorts:
+        raise ValueError(
+            "conformal needs a model with one prediction for each row; got one of several "
+            "quantiles. Fit a model of the median, or of squared error."
+        )
     if fitted.aggregation.has_bags:
         analysed = read_forest(model, "conformal")
         if analysed.leaves_rows_out():
