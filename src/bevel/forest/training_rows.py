@@ -233,7 +233,7 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
     tuned = fitted.provenance.tuned_out_of_bag
     if tuned:
         raise NoOutOfBagError(
-            f"{caller} needs out-of-bag rows that no tree has learnt from; got "
+            f"{caller} needs out-of-bag rows that no tree has learned from; got "
             f"{tuned}, which chose its penalties on them. Use "
             'Ridge(tune="gcv").'
         )
@@ -311,7 +311,7 @@ def _recognise(
     """
     for number in {0, fitted.forest.n_trees - 1}:
         tree = take_trees(fitted.forest, [number])
-        bag = np.flatnonzero(bags.counts(number, weights))
+        bag = np.flatnonzero(bags.leaf_counts(number, weights))
         leaf = PackedPredictor(tree).leaves(np.ascontiguousarray(X[bag]), 1)[:, 0]
         if fitted.provenance.bounds_leaves:
             same = bool(np.isin(np.flatnonzero(tree.right < 0), leaf).all())

@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Array, Bools, Floats, Ints64, Target
 from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
-from bevel.analysis.printing import PrintedResult, PrintedTable
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import shorten, wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import tree_predictions
@@ -228,6 +228,11 @@ class ConformalPredictions(PrintedResult):
                     found[rows, label] = (scores < own).sum(axis=1) < most
             parts.append(found)
         return np.concatenate(parts)
+
+    def to_pandas(self) -> Any:
+        """A line for each training row that was left out: its number, its score, its group."""
+        group = {} if self.by is None else {"group": self.by}
+        return data_frame({"row": self.kept, "score": self.scores, **group})
 
     def _groups(self, by: Any, some: slice, X: Any) -> Iterator[tuple[Ints64, Ints64]]:
         """Rows of a block and training rows that belong together."""
