@@ -7,7 +7,9 @@ dates, yes and no, a number that only names the row, and a class that is rare. N
 filled or dropped by hand.
 """
 
+import tempfile
 import warnings
+from pathlib import Path
 
 import matplotlib.pyplot as plt
 import numpy as np
@@ -160,7 +162,8 @@ print(analysis.importance(pipeline).top(4))
 # --------------
 # A model file is safe to load. The server needs no table of the training, and rows of one patient
 # take microseconds.
-both.save("returns.bevel")
-served = bevel.load("returns.bevel")
+path = Path(tempfile.mkdtemp()) / "returns.bevel"
+both.save(path)
+served = bevel.load(path)
 print(served.predict_proba(X_test.iloc[:2]).round(3))
 plt.show()

@@ -165,7 +165,7 @@ def test_forests_without_out_of_bag_rows_are_refused(estimator):
         with pytest.raises(NoOutOfBagError, match="without bags, or with bags of all rows"):
             fitted.prune_trees(5, X, y)
     tuned = estimator(10, projection=P.Ridge(tune="oob")).fit(X, y)
-    with pytest.raises(NoOutOfBagError, match=r"no tree has learnt from; got Ridge.*gcv"):
+    with pytest.raises(NoOutOfBagError, match=r"no tree has learned from; got Ridge.*gcv"):
         tuned.prune_trees(5, X, y)
 
 

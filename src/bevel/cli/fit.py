@@ -80,15 +80,15 @@ def fit(
     report: Annotated[Path | None, typer.Option(help="HTML page to write.")] = None,
     positive: options.Positive = None,
     oob: Annotated[
-        Path | None, typer.Option(help="CSV of the out-of-bag predictions to write.")
+        Path | None, typer.Option(help="CSV of a forest's out-of-bag predictions to write.")
     ] = None,
     task: Task = TaskName.auto,
     model: Annotated[
         ModelName | None,
         typer.Option(
-            help="A forest and gradient boosting combined by weights, the default for one target; "
-            "a forest, the default for several targets or for times; boosting; or an isolation "
-            "forest, which finds unusual rows without a target."
+            help="combined: a forest and gradient boosting, weighted, the default for one target; "
+            "forest: the default for several targets and for times; boosting; isolation: a forest "
+            "that finds unusual rows without a target."
         ),
     ] = None,
     quality: Annotated[
@@ -96,7 +96,7 @@ def fit(
         typer.Option(
             min=1,
             max=5,
-            help="How much work a combined model does; by default 3.",
+            help="Accuracy of a combined model, at the cost of time; by default 3.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,
@@ -104,9 +104,9 @@ def fit(
         int | None,
         typer.Option(
             min=1,
-            help="Number of trees of a forest, by default 500 for classes and 300 for numbers, or "
-            "as many as are enough with 5000 rows or more; of boosting the iterations, by default "
-            "as many as held-out rows find best.",
+            help="Trees of a forest: by default 500 for classes, 300 for numbers, and with 5000 "
+            "rows or more as many as are enough. Iterations of boosting: by default the number "
+            "that is best on held-out rows.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,
@@ -141,7 +141,8 @@ def fit(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Isolation: share of unusual rows, such as 0.05; the default is a score of -0.5.",
+            help="Isolation: share of unusual rows, such as 0.05; by default, rows with a score "
+            "below -0.5 are unusual.",
             rich_help_panel=forest.PANEL,
         ),
     ] = None,

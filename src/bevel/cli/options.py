@@ -265,7 +265,7 @@ def source_of(data: Path) -> Iterator[Source]:
 
 # Options for the parameters of a forest.
 
-PANEL = "The forest"
+PANEL = "The model"
 
 
 class CriterionName(StrEnum):

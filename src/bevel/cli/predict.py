@@ -40,8 +40,8 @@ def predict(
         float | None,
         typer.Option(
             metavar="SHARE",
-            help="Add an interval that covers a share of new rows, such as 0.9 (regression, with a "
-            "model of fit --keep-targets).",
+            help="Add an interval that covers a share of new rows, such as 0.9 (regression; a "
+            "forest alone needs fit --keep-targets).",
         ),
     ] = None,
     row_id: RowId = None,

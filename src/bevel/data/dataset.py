@@ -194,7 +194,7 @@ def learn_dataset(
     n_threads : int, default=1
         Threads that scale columns and look for their medians.
     weights : ndarray of float64, shape (n,), default=None
-        Weights of the rows, of which those of weight zero are not learnt from; None if all are one.
+        Weights of the rows; rows of weight zero are not learned from. None if all are one.
     level_target : LevelTarget or None, default=None
         Numbers whose means stand for the levels of columns with very many of them; None: no column
         is read as such means.

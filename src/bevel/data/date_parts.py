@@ -2,7 +2,7 @@
 
 A part of a date is worth a column of its own if the target varies with it beyond what the date
 itself, as a moment in time, already says. Two things have to agree: an F test on the training rows,
-and that what is learnt in some stretches of time holds in another, which a target that wanders by
+and that what is learned in some stretches of time holds in another, which a target that wanders by
 itself over the years does not pass.
 """
 

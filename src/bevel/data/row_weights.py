@@ -96,7 +96,7 @@ def check_class_weight(class_weight: Mapping[Any, Any], classes: set[Any]) -> No
     not have is taken only when all classes of y are named, as in a fold of a cross-validation.
     """
     required = f"a number from 0 to {MAX_WEIGHT:g}"
-    remedy = "Weigh a class by 0 to leave its rows out."
+    remedy = "Give a class the weight 0 to leave its rows out."
     for label, weight in class_weight.items():
         if not isinstance(weight, numbers.Real):
             raise wrong_type(f"class_weight[{label!r}]", required, weight, remedy)

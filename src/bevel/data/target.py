@@ -95,8 +95,9 @@ def _column(y: Any, n_rows: int) -> npt.NDArray[Any]:
         raise ValueError(
             f"y must be a 1d array, one target for each row; got an array of shape {values.shape}. "
             "Several outputs are for ObliqueForestClassifier and ObliqueForestRegressor, times "
-            "with events for ObliqueSurvivalForest; elsewhere multi-output targets are not "
-            "supported: fit one model per column, for example with sklearn.multioutput."
+            "with events for ObliqueSurvivalForest and ObliqueSurvivalBoosting; elsewhere "
+            "multi-output targets are not supported: fit one model per column, for example with "
+            "sklearn.multioutput."
         )
     if len(values) != n_rows:
         raise ValueError(
@@ -206,8 +207,8 @@ def _columns_of_rows(y: Any) -> list[npt.NDArray[Any]]:
     lengths = sorted({len(row) for row in y})
     if len(lengths) > 1:
         raise ValueError(
-            f"y must have as many targets in every row; got rows of {lengths[0]} and of "
-            f"{lengths[-1]}. Pass an array of shape (n_rows, n_outputs)."
+            f"y must have the same number of targets in every row; got rows of {lengths[0]} and "
+            f"of {lengths[-1]}. Pass an array of shape (n_rows, n_outputs)."
         )
     return [np.asarray([row[k] for row in y]) for k in range(lengths[0])]
 

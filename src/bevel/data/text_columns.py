@@ -75,10 +75,10 @@ def warn_of_texts(names: Sequence[str], stacklevel: int = 4) -> None:
         listed = join_names(list(names))
         held = "holds" if len(names) == 1 else "hold"
         warnings.warn(
-            f"Column {listed} {held} free text, which hardly a row shares with another: the model "
+            f"Column {listed} {held} free text, in which hardly two rows agree: the model "
             "leaves it out. To use its words, turn them into numbers in a pipeline, for example "
-            "by TfidfVectorizer and TruncatedSVD of scikit-learn; to read it as levels all the "
-            "same, name it in categorical_features.",
+            "by TfidfVectorizer and TruncatedSVD of scikit-learn; to read it as levels "
+            "nevertheless, name it in categorical_features.",
             TextColumnWarning,
             stacklevel=stacklevel,
         )

@@ -156,7 +156,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     verbose: int
 
     @whole_or_not_at_all
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the forest and boosting, and weigh them.
 
         Parameters
@@ -222,7 +222,8 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
         ]
         boosted = [each.finish(step.refits) for each in stages]
         n_trees = step.n_trees(target.task)
-        prepared = replace(prepared, request=request.with_trees(n_trees))
+        if not step.fewer:
+            prepared = replace(prepared, request=request.with_trees(n_trees))
         rows = RowsInMemory(prepared, prepared.plan(), n_threads)
         grown = fit_forest(rows, n_trees, forest._progress)
         return self._combine(step, target, grown, stages, boosted)
@@ -502,8 +503,8 @@ class ObliqueClassifier(ClassifierMixin, ObliqueCombination):  # type: ignore[mi
     """A forest and gradient boosting of one table, weighted by rows that neither has seen.
 
     The forest predicts its training rows out of bag, and boosting those that it holds out to find
-    the number of its iterations. On these rows the weights of the two are learnt; few rows leave
-    them near equal shares. Probabilities are the weighted mean of those of the models.
+    the number of its iterations. The weights of the two are learned on these rows; few rows
+    leave them nearly equal. Probabilities are the weighted mean of those of the models.
 
     Parameters
     ----------
@@ -627,8 +628,8 @@ class ObliqueRegressor(RegressorMixin, ObliqueCombination):  # type: ignore[misc
     """A forest and gradient boosting of one table, weighted by rows that neither has seen.
 
     The forest predicts its training rows out of bag, and boosting those that it holds out to find
-    the number of its iterations. On these rows the weights of the two are learnt; few rows leave
-    them near equal shares. Predictions are the weighted mean of those of the models.
+    the number of its iterations. The weights of the two are learned on these rows; few rows
+    leave them nearly equal. Predictions are the weighted mean of those of the models.
 
     Parameters
     ----------

@@ -42,7 +42,7 @@ class DateFeatures(
     TransformerMixin,  # type: ignore[misc]
     TableEstimator,
 ):
-    """The table and, of each column of dates, the parts that the target varies with.
+    """Append to a table those parts of its dates that the target varies with.
 
     Trees read a date as a moment: before or after a day. Whatever returns every year, week or day
     needs a column of its own: "day of year of signed_up", "day of week of signed_up" (nominal) and
@@ -51,7 +51,7 @@ class DateFeatures(
     - it varies, over more than one cycle;
     - the target varies with it beyond a polynomial of the moment, by an F test with a correction
       for the number of tests;
-    - what is learnt of it in four fifths of the time holds in the fifth that was held out, in all
+    - what is learned of it in four fifths of the time holds in the fifth that was held out, in all
       and in at least four of the five.
 
     Without a target every part that varies is appended. Times with a zone are read as the clock

@@ -131,7 +131,7 @@ class ObliqueForest(TreeEstimator, metaclass=ABCMeta):
             regression after division by their variances.
         sample_weight : array-like of shape (n_rows,), default=None
             Weights of the rows, zero or more, the largest from 1e-15 to 1e15; None weighs all rows
-            equally. Nothing is learnt from a row of weight zero, though it is counted among the
+            equally. Nothing is learned from a row of weight zero, though it is counted among the
             rows that bags are drawn from. Weights below 1e-20 of the largest count as that much.
         groups : array-like of shape (n_rows,), default=None
             Labels of rows that belong together, such as the patient of each measurement; new rows

@@ -370,7 +370,7 @@ class MemberRecord:
     def notes(self) -> list[str]:
         """What the losses are of, and which members are not kept or are several models."""
         own = f"losses of the {self.n_rows:,} rows that neither member was fitted on"
-        none = "not compared: too few rows to hold some out; the members have equal weights"
+        none = "not compared: too few rows to hold any out; the weights are fixed"
         several = [
             f"{name} is the mean of {count} models of different seeds"
             for name, count in zip(self.names, self.n_models.tolist(), strict=True)

@@ -233,7 +233,7 @@ def bags_that_leave_rows_out(fitted: FittedForest, caller: str) -> Bags:
     tuned = fitted.provenance.tuned_out_of_bag
     if tuned:
         raise NoOutOfBagError(
-            f"{caller} needs out-of-bag rows that no tree has learnt from; got "
+            f"{caller} needs out-of-bag rows that no tree has learned from; got "
             f"{tuned}, which chose its penalties on them. Use "
             'Ridge(tune="gcv").'
         )

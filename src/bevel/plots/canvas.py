@@ -366,7 +366,7 @@ def digits(value: float) -> str:
 
 # Ticks: the one rule for numbers, and a letter for thousands and millions.
 
-UNITS = ((1e9, "G"), (1e6, "M"), (1e5, "k"))
+UNITS = ((1e13, ""), (1e9, "G"), (1e6, "M"), (1e5, "k"))  # with an exponent beyond
 
 
 def plain_ticks(axes: "Axes") -> None:
@@ -382,7 +382,7 @@ def _tick(axis: Any, value: float, _place: object) -> str:
     low, high = axis.get_view_interval()
     largest, step = max(abs(low), abs(high)), abs(high - low) / 20.0
     unit, letter = next((each for each in UNITS if largest >= each[0]), (1.0, ""))
-    unit = 1e3 if letter == "k" else unit
+    unit = {"k": 1e3, "": 1.0}.get(letter, unit)
     if letter == "M" and step < 5e3:  # a few thousands around a million
         unit, letter = 1e3, "k"
     text = number(value / unit, spread=step / unit if step > 0.0 else None)

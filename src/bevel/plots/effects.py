@@ -334,7 +334,8 @@ def _finding(outputs: dict[str, Effect]) -> str:
     curves = [np.asarray(each.values, float) for each in outputs.values()]
     most = int(np.argmax([np.ptp(curve) for curve in curves]))
     if next(iter(outputs.values())).grid[0].dtype.kind == "O":
-        curve, labels = curves[most], outputs[names[most]].grid[0]
+        drawn = _pooled(outputs[names[most]])  # so that the picture shows the labels
+        curve, labels = np.asarray(drawn.values, float), drawn.grid[0]
         ends = [
             f"{digits(curve[place])} for {'missing' if labels[place] is None else labels[place]}"
             for place in (int(curve.argmin()), int(curve.argmax()))

@@ -136,13 +136,14 @@ def shapley_waterfall(
         prediction = float(ends[-1])
         for x in (base, prediction):
             axes.axvline(x, color=FAINT, linewidth=0.8, linestyle=(0, (4, 3)), zorder=0)
-        _draw_steps(axes, ends - steps, steps, _decimals(result, steps))
+        decimals = _decimals(result, steps)
+        _draw_steps(axes, ends - steps, steps, decimals)
         axes.set_yticks(range(len(labels)), labels)
         axes.tick_params(axis="y", length=0)
         axes.set_ylim(-0.6, len(labels) - 0.4)
         axes.set_xlabel(result.output_name)
         axes.set_title(_title(result, prediction, base), loc="left")
-        axes.set_xlim(*_window(np.append(ends, base)))
+        axes.set_xlim(*_window(np.append(ends, base), _texts(steps, decimals)))
         axes.locator_params(axis="x", nbins=6)
     return axes
 
@@ -174,10 +175,11 @@ def _steps(result: "ShapleyValues", row: int, top: int) -> tuple[list[str], Any]
     return labels[::-1], np.array(steps[::-1])
 
 
-def _window(places: Any) -> tuple[float, float]:
+def _window(places: Any, texts: list[str]) -> tuple[float, float]:
     """Limits with room for the numbers beside the bars."""
     low, high = float(places.min()), float(places.max())
-    room = 0.22 * (high - low) if high > low else 1.0
+    width = text_width(texts, most=AXES_INCHES / 4)
+    room = max(0.22, width / (AXES_INCHES - 2 * width)) * (high - low) if high > low else 1.0
     return low - room, high + room
 
 
@@ -188,8 +190,15 @@ def _short(value: object) -> str:
     return value_text(value)
 
 
+def _texts(steps: Any, decimals: int) -> list[str]:
+    """Signed numbers beside the bars."""
+    texts = [f"{'+' if step >= 0.0 else ''}{grouped(step, decimals)}" for step in steps]
+    return [text.replace("-", "−") for text in texts]
+
+
 def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
-    for place, (start, step) in enumerate(zip(starts, steps, strict=True)):
+    texts = _texts(steps, decimals)
+    for place, (start, step, text) in enumerate(zip(starts, steps, texts, strict=True)):
         colour, hatch = (UP, "") if step >= 0 else (DOWN, "////")  # visible in grey
         axes.barh(
             place, step, left=start, color=colour, hatch=hatch, edgecolor="white", height=0.72, lw=0
@@ -198,7 +207,7 @@ def _draw_steps(axes: "Axes", starts: Any, steps: Any, decimals: int) -> None:
         if place + 1 < len(steps):
             axes.plot([end, end], [place, place + 1], color=RULE, linewidth=0.9, zorder=0)
         axes.annotate(
-            f"{'+' if step >= 0.0 else ''}{grouped(step, decimals)}".replace("-", "−"),
+            text,
             (end, place),
             xytext=(4 if step >= 0 else -4, 0),
             textcoords="offset points",

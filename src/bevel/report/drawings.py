@@ -155,8 +155,8 @@ def draw_curve(curve: OutOfBagCurve) -> str:
     return _drawn(lambda axes: plots.out_of_bag_curve(curve, ax=axes))
 
 
-def draw_learning_curve(training: Floats, validation: Floats) -> str:
-    """Loss of boosting against the number of iterations."""
+def draw_learning_curve(training: Floats, validation: Floats, measure: str) -> str:
+    """Loss of boosting, or another measure, against the number of iterations."""
 
     def draw(axes: Axes) -> None:
         axes.plot(np.arange(1, len(training) + 1), training, color=GREY, label="training rows")
@@ -171,7 +171,7 @@ def draw_learning_curve(training: Floats, validation: Floats) -> str:
             )
             axes.axvline(best, color=INK, lw=1, ls=LINES[3])
             axes.legend(frameon=False)
-        axes.set(xlabel="iterations", ylabel="mean loss")
+        axes.set(xlabel="iterations", ylabel=measure)
 
     return _drawn(draw)
 

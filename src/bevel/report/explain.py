@@ -42,7 +42,7 @@ from bevel.report.page import (
     wide,
 )
 from bevel.report.survival import risk_rules_table, survival_sections
-from bevel.report.tasks import words_of_model
+from bevel.report.tasks import SUM, words_of_model
 from bevel.workflow.explaining import (
     READABLE_DEPTH,
     Band,
@@ -486,6 +486,8 @@ def _rows(found: Explanation) -> str:
         text += f" Standard errors are up to {number(float(values.std.max()))}."
     if is_calibrated(found):
         text += " Charts show means over trees; texts show probabilities, which are calibrated."
+    if words.aggregation is SUM and any(row.truth is not None for row in found.rows):
+        text += " Errors of training rows are smaller here than those of new rows."
     drawn = [
         figure(
             draw_row(values, place, words.output_of_row(found, place)),
@@ -563,8 +565,9 @@ def _opening(data: str, found: Explanation) -> str:
         quality += f" {IF_TRAINED}"
     described = f"{describe_model(found.model)} {describe_rows(data, found)}"
     features = words.features(found.importances[-1])
-    sentences = [quality, features, described] if quality else [described, features]
-    lead = "".join(paragraph(each, kind="lead") for each in sentences)
+    sentences = [quality, found.members, features, described]
+    sentences = sentences if quality else [described, found.members, features]
+    lead = "".join(paragraph(each, kind="lead") for each in sentences if each)
     return beside(lead, picture) if picture else lead
 
 

@@ -283,8 +283,8 @@ def _sentence_on_members(fitted: FitResult, explained: Any) -> str:
     adds_up = explained.fitted_forest_.aggregation.adds_up
     which = "boosting" if adds_up else "the forest"
     return (
-        f"Predictions are the weighted mean of {weights}. Short rules are of both; what follows on "
-        f"features and single rows is of {which}."
+        f"Predictions are the weighted mean of both models ({weights}). Short rules describe both; "
+        f"all that follows on features and single rows describes {which}."
     )
 
 
@@ -344,15 +344,20 @@ def _learning_curve(model: Any) -> list[str]:
     training, validation = -model.train_score_, -model.validation_score_
     if np.isnan(training).all():
         return []  # the loss has no values
-    caption = "Mean loss after each iteration, on the rows that the trees are grown on"
+    measure = "mean loss"
+    if model.loss == "squared_error" and model.scoring == "loss":  # half the squared error
+        measure = "root mean squared error"
+        training, validation = np.sqrt(2.0 * training), np.sqrt(2.0 * validation)
+    caption = (
+        f"{measure.capitalize()} after each iteration, on the rows that the trees are grown on"
+    )
     if len(validation):
         caption += (
-            " and on held-out rows. The dotted line is where the loss of these is lowest; all rows "
-            f"were then fitted again with {model.n_iter_:,} iterations"
-            if model.n_iter_ == len(training) != int(np.argmin(validation)) + 1
-            else " and on held-out rows. The dotted line is where the loss of these is lowest"
+            " and on held-out rows. The dotted line is where the curve of held-out rows is lowest"
         )
-    return [figure(drawings.draw_learning_curve(training, validation), f"{caption}.")]
+        if model.n_iter_ == len(training) != int(np.argmin(validation)) + 1:
+            caption += f"; all rows were then fitted again with {model.n_iter_:,} iterations"
+    return [figure(drawings.draw_learning_curve(training, validation, measure), f"{caption}.")]
 
 
 MAX_OUTPUTS = 6  # outputs that have a section of their own
@@ -529,8 +534,8 @@ class SurvivalWriter(ResultWriter):
         }
 
     def title(self, fitted: FitResult) -> str:
-        """The event."""
-        return f"Time until {fitted.rows.task.event}"
+        """The columns of times and events."""
+        return f"{fitted.rows.target} until {fitted.rows.task.event}"
 
     def subtitle(self, fitted: FitResult) -> str:
         """The forest and its seed."""

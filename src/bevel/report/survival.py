@@ -150,7 +150,7 @@ def _scores(scores: SurvivalScores, row_kind: str) -> str:
     first, last = number(scores.times[0]), number(scores.times[-1])
     caption = (
         f"{ROWS[row_kind]} Without features: every row gets the Kaplan–Meier curve of all rows. "
-        f"AUC and Brier score are taken from time {first} to {last}; censored rows are weighed by "
+        f"AUC and Brier score are taken from time {first} to {last}; censored rows are weighted by "
         "their chance of being seen. The interval covers the choice of the rows that are scored."
     )
     header = ["score", "forest", "95 % interval", "without features"]

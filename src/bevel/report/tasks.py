@@ -287,7 +287,8 @@ class TaskWords:
 
     def explained(self, _found: Explanation, values: ShapleyValues) -> str:
         """What Shapley values add up to."""
-        return values.output_name if self.aggregation is SUM else "value"
+        is_other = self.aggregation is SUM and values.output_name != "prediction"
+        return values.output_name if is_other else "value"
 
     def output_of_row(self, _found: Explanation, _place: int) -> str:
         """Output that the drawing of a row shows; empty for the usual name."""

@@ -32,7 +32,7 @@ __all__ = ["BlockWriter", "RowEncoder", "finish_encoding", "learn_encoding"]
 def learn_encoding(found: SurveyResult, scale: str | None) -> Encoding:
     """Encoding of rows, without the medians.
 
-    Scales by extremes use those of all rows; the others are learnt from the sample.
+    Scales by extremes use those of all rows; the others are learned from the sample.
     """
     levels = np.zeros(len(found.low), dtype=np.int32)
     for feature, column in found.nominal.items():

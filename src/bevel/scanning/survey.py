@@ -341,7 +341,7 @@ class SurveyResult:
     low, high : ndarray of shape (p,)
         Extremes of the numeric columns, NaN ignored; 0 without values.
     counted_low, counted_high : ndarray of shape (p,)
-        Extremes over the rows whose weight is above zero, from which scales are learnt.
+        Extremes over the rows whose weight is above zero, from which scales are learned.
     has_nan : ndarray of uint8, shape (p,)
         1 for numeric columns with missing values.
     sample_rows : ndarray of int64

@@ -1,6 +1,6 @@
 """A forest and boosting of one table: what `quality` sets, and the weights of the two.
 
-Weights are learnt on rows that neither has seen: the forest predicts them out of bag, and boosting
+Weights are learned on rows that neither has seen: the forest predicts them out of bag, and boosting
 by a first fit from which they were held out.
 """
 
@@ -37,6 +37,8 @@ class Quality:
         Boosting models of different seeds, which hold out different rows.
     refits : bool
         Whether boosting fits all rows again, once the held-out ones have found its iterations.
+    fewer : bool
+        Whether the forest has fewer trees where they are enough, as with `n_estimators="auto"`.
     """
 
     number: int
@@ -44,9 +46,10 @@ class Quality:
     trees_of_numbers: int
     n_boosters: int = 1
     refits: bool = True
+    fewer: bool = False
 
     def n_trees(self, task: Task) -> int:
-        """Trees of the forest."""
+        """Trees of the forest, or the most that it may have."""
         return self.trees_of_classes if task.n_classes else self.trees_of_numbers
 
 
@@ -54,14 +57,17 @@ class Quality:
 QUALITY: Mapping[int, Quality] = {
     1: Quality(1, 100, 100, refits=False),
     2: Quality(2, 200, 150),
-    3: Quality(3, 500, 300),
-    4: Quality(4, 500, 300, n_boosters=3),
+    3: Quality(3, 500, 300, fewer=True),
+    4: Quality(4, 500, 300, n_boosters=3, fewer=True),
     5: Quality(5, 1000, 600, n_boosters=6),
 }
 
 # Standard deviation, over tables, of the best share of the forest around equal shares
 # (docs/design/combined_models.md).
 PRIOR_SPREAD = 0.2
+# Shares of the forest where no rows are held out, because there are less than a hundred: the best
+# ones of such tables of classes and of numbers (docs/design/combined_models.md).
+SHARE_OF_FEW_CLASSES, SHARE_OF_FEW_NUMBERS = 0.7, 0.5
 # Shares are whole hundredths, so that the last digits of a logarithm cannot change them.
 STEPS = 100
 
@@ -73,7 +79,7 @@ def share_of_first(
 
     It is the most probable one: of normal probability around one half before the rows are seen,
     times the likelihood of the rows, which is that of the probabilities or of normal errors. So few
-    rows leave equal shares, and many rows the share of least loss.
+    rows leave nearly equal shares, and many rows the share of least loss.
 
     Parameters
     ----------
@@ -87,7 +93,7 @@ def share_of_first(
         What is predicted.
     """
     if not len(target):
-        return 0.5
+        return SHARE_OF_FEW_CLASSES if task.n_classes else SHARE_OF_FEW_NUMBERS
     own = np.ones(len(target)) if weights is None else weights
     share = own / own.sum()
     n_effective = 1.0 / float((share**2).sum())

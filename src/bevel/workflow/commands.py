@@ -283,8 +283,8 @@ def _note_of_members(model: Any) -> tuple[str, ...]:
     which = "boosting" if chosen.adds_up else "the forest"
     weights = KINDS[COMBINED].describe(model)
     return (
-        f"The model is the weighted mean of {weights}. Short rules, and scores of new rows, are of "
-        f"both; all else is of {which}.",
+        f"Predictions are the weighted mean of both models ({weights}). Short rules, and scores of "
+        f"new rows, describe both; all else describes {which}.",
     )
 
 
@@ -356,7 +356,7 @@ def explain(
         seed=random_state,
         on_step=lambda done, text: on_progress(text, done, explaining.N_STEPS),
     )
-    return replace(found, notes=read.notes)
+    return replace(found, notes=read.notes, members=" ".join(_note_of_members(opened)))
 
 
 def _opened(model: Any, n_jobs: int | None) -> Any:

@@ -470,6 +470,8 @@ class Explanation:
         Reason why importances, directions, rules and tree are missing; empty if they are not.
     notes : tuple of str
         Notes on the file that the rows were read from.
+    members : str
+        Which model of a forest and boosting together is explained; empty for other models.
     groups : RuleSet or None
         Short rules of different groups of rows; None for a slim forest.
     target : str
@@ -498,6 +500,7 @@ class Explanation:
     rules: TopRules | None = None
     quantiles: TargetQuantiles | None = None
     notes: tuple[str, ...] = ()
+    members: str = ""
     groups: RuleSet | None = None
     target: str = ""
     truth: Target | None = None
@@ -663,11 +666,15 @@ class ExplainedTask:
         """Targets on which rules are measured if the truth is not known."""
         raise NotImplementedError
 
+    def differ(self, _predicted: Floats) -> bool:
+        """Whether the error of the predictions can change where a feature is permuted."""
+        return True
+
     def importances(self, rows: _Evaluation, seed: int) -> tuple[Importance, ...]:
         """Gain importance unless the forest is slim, then an importance measured on the rows."""
         X, y = rows.measured
         on_rows: Importance
-        if y is not None and rows.n_visits <= MAX_VISITS:
+        if y is not None and rows.n_visits <= MAX_VISITS and self.differ(rows.predicted):
             given = {"out_of_bag": rows.out_of_bag, "random_state": seed}
             on_rows = importance(rows.analysed.estimator, "permutation", X, y, **given)
         else:
@@ -727,6 +734,10 @@ class ExplainedClasses(ExplainedTask):
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """Error, Cohen's kappa, AUC, log loss and Brier score."""
         return classification_scores(y.astype(np.int32), predicted)
+
+    def differ(self, predicted: Floats) -> bool:
+        """Whether more than one class is predicted: if not, permuting changes no error."""
+        return len(np.unique(predicted.argmax(axis=1))) > 1
 
     def targets_of(self, predicted: Floats) -> Target:
         """The most probable classes."""

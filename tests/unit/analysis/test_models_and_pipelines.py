@@ -173,8 +173,22 @@ def test_rules_imitate_a_forest_and_boosting(model, y):
     assert "a forest and boosting together" in str(found)
     with pytest.raises(ValueError, match="ask the models of `estimators_`"):
         analysis.rule_set(model, X, y, source="forest")
-    with pytest.raises(ValueError, match="predictions that differ"):
-        analysis.rule_set(model, X[:1], y[:1])
+    assert "predicts the same for all of these rows" in str(analysis.rule_set(model, X[:1], y[:1]))
+
+
+@pytest.mark.parametrize("kind", [ObliqueClassifier, ObliqueForestClassifier])
+def test_rules_of_a_model_that_predicts_one_class_are_of_a_rare_one(kind):
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(400, 3))
+    rare = np.where((rows[:, 0] > 1) & (rng.random(400) < 0.3), "rare", "common")
+    options = {"quality": 1} if kind is ObliqueClassifier else {"n_estimators": 50}
+    model = kind(random_state=0, **options).fit(rows, rare)
+    same = model.predict(rows) == "common"
+    found = analysis.rule_set(model, rows[same], rare[same], source="imitation", out_of_bag=False)
+    assert {rule.prediction for rule in found.rules} == {"rare"}
+    assert all(rule.lift > 1 for rule in found.rules)
+    assert "The model predicts common for all of these rows" in str(found)
+    assert "as the model does" not in str(found)
 
 
 # Pipelines

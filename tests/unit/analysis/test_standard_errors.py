@@ -144,7 +144,7 @@ def test_standard_errors_below_noise_are_said():
     [
         ({"bootstrap": False}, "without bags"),
         ({"n_estimators": 1}, "two trees or more"),
-        ({"projection": P.Ridge(tune="oob")}, "no tree has learnt from"),
+        ({"projection": P.Ridge(tune="oob")}, "no tree has learned from"),
     ],
     ids=str,
 )

@@ -38,7 +38,7 @@ def test_fit_predict_and_inspect_of_boosting(table: Path) -> None:
     assert "cross-validated R²" in text
     html = page.read_text(encoding="utf-8")
     assert "Gradient boosting" in html
-    assert "Mean loss after each iteration" in html
+    assert "Root mean squared error after each iteration" in html
     assert "--model boosting" in html
     out = table.with_name("p.csv")
     code, text = run("predict", model, table, "--interval", 0.8, "--out", out)

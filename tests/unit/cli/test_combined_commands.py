@@ -43,7 +43,7 @@ def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -
     assert "weight" in text
     html = page.read_text(encoding="utf-8")
     assert "The members" in html
-    assert "Predictions are the weighted mean of forest" in html
+    assert "Predictions are the weighted mean of both models (forest" in html
     assert "--model combined" in html
     assert "--quality 1" in html
     assert "projection auto" not in html
@@ -65,7 +65,9 @@ def test_fit_predict_inspect_and_explain_of_a_combined_regression(table: Path) -
     explained = table.with_name("explain.html")
     code, text = run("explain", model, table, "--target", "y", "--out", explained)
     assert code == 0, text
-    assert "Short rules, and scores of new rows, are of both" in " ".join(text.split())
+    told = "Short rules, and scores of new rows, describe both"
+    assert told in " ".join(text.split())
+    assert told in explained.read_text()
 
 
 def test_explain_scores_new_rows_by_the_weighted_mean(table: Path) -> None:
@@ -121,3 +123,18 @@ def test_parameters_of_other_models_are_refused_in_python(table: Path) -> None:
         workflow.fit(table, "y", drop=["kind"], model="combined", projection="axis")
     with pytest.raises(ValueError, match="are chosen by a combined model"):
         workflow.fit(table, "y", drop=["kind"], model="combined", n_estimators=10)
+
+
+def test_page_where_one_class_is_predicted_for_all_rows(tmp_path: Path) -> None:
+    pytest.importorskip("matplotlib")
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(300, 3)).round(4), columns=["a", "b", "c"])
+    frame["kind"] = np.where((frame.a > 0.5) & (rng.random(300) < 0.15), "rare", "common")
+    table, page = tmp_path / "rows.csv", tmp_path / "page.html"
+    frame.to_csv(table, index=False)
+    code, text = run("fit", table, "--target", "kind", *QUICK, "--report", page)
+    assert code == 0, text
+    html = page.read_text()
+    assert "The model predicts common for all of these rows" in html
+    assert "Predictions change most with a" in html  # no error changes where a is permuted
+    assert "Which way do they push?" in html

@@ -65,7 +65,7 @@ def test_quantiles_of_new_rows_need_kept_targets_and_the_page_says_how_to_get_th
     without = explain(grow_numbers()[0], rows, truth)
     body = quantile_section(without)
     assert "<svg" not in body
-    assert "bevel fit --keep-targets" in body
+    assert "bevel fit --model forest --keep-targets" in body
     kept = grow_numbers(keep_targets=True)[0]
     found = explain(kept, rows, truth)
     low, high = kept.predict_interval(rows, 0.5).T

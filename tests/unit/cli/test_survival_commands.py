@@ -84,7 +84,7 @@ def test_pages_of_a_survival_forest_show_its_parts(table: Path, tmp_path: Path) 
     assert run("fit", table, *columns, "--trees", 10, *files).exit_code == 0
     text = page.read_text()
     parts = ("concordance", "Who is at risk?", "Are the probabilities right?", "log-rank")
-    for part in (*parts, "median survival", "--event died", "Time until died"):
+    for part in (*parts, "median survival", "--event died", "days until died"):
         assert part in text
     assert "impurity" not in text
     lines = oob.read_text().splitlines()

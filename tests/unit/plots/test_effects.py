@@ -1,5 +1,7 @@
 """Pictures of effects show what a reader needs."""
 
+import re
+
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 import numpy as np
@@ -80,6 +82,9 @@ def test_rare_labels_are_pooled_and_missing_values_are_a_label():
     dots = ax.containers[0].lines[0]
     pooled = float(dots.get_xdata()[list(dots.get_ydata()).index(shown[name])])
     assert pooled == pytest.approx(np.average(effect.values[rest], weights=count[rest]))
+    named = re.findall(r" for (.+?)(?: to |$)", plots.effects.effect_finding(effect))
+    assert len(named) == 2
+    assert set(named) <= {text.rsplit(" (", 1)[0] for text in shown}  # labels of the picture
 
 
 def test_classes_of_a_nominal_effect_have_markers_of_their_own():

@@ -129,7 +129,7 @@ class ProximityImputer(DocumentationLink, TransformerMixin, BaseEstimator):  # t
         Forest to grow in each round; it is cloned. Its `categorical_features` define the nominal
         columns.
     kind : {"oob", "in_bag", "all"}, default="oob"
-        Trees that count for a row. "oob": values are imputed by trees that have not learnt from
+        Trees that count for a row. "oob": values are imputed by trees that have not learned from
         the row or its target. With "all", as in Breiman's method, the proximities depend on the
         target, which leaks into the imputed values.
     n_rounds : int, default=5

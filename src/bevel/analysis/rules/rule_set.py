@@ -28,6 +28,7 @@ from bevel.data.leaks import without_leak_alarm
 from bevel.data.scaling import RankScaler
 from bevel.data.tables import Columns, read_table
 from bevel.errors import join_names, wrong_value
+from bevel.estimators.forest import ObliqueForestClassifier, ObliqueForestRegressor
 from bevel.extras import import_optional
 from bevel.forest.fitted_forest import FittedCombination
 from bevel.forest.flat_forest import TreeView
@@ -270,8 +271,12 @@ def forest_predictions(analysed: AnalysedForest, X: Any, rows: EvaluationRows) -
     return predicted
 
 
+Kind = type[ObliqueForestClassifier | ObliqueForestRegressor]
+
+
 def grow_imitation(
     analysed: AnalysedForest,
+    kind: Kind,
     columns: Columns,
     imitated: npt.NDArray[Any],
     max_depth: int,
@@ -284,6 +289,8 @@ def grow_imitation(
     ----------
     analysed : AnalysedForest
         The forest.
+    kind : class
+        Forest of the small trees: a classifier for labels, a regressor for numbers.
     columns : Columns
         Rows in the user's units, of `read_numbered`.
     imitated : ndarray of shape (n,)
@@ -295,7 +302,6 @@ def grow_imitation(
     """
     if imitated.ndim > 1 or len(np.unique(imitated)) < 2:
         return None
-    kind = forest_of(analysed.task)
     encoding = analysed.fitted.encoding
     nominal = sorted(encoding.nominal.keys() - encoding.means.keys())
     n_numeric = len(analysed.names) - len(nominal)
@@ -408,7 +414,8 @@ def rule_set(
     positive : label of a class, default=None
         The class that matters, such as the rare one: rules are of rows in which it is more frequent
         than in all rows, best first, and tell its share. None: rules of all classes. The rules of
-        most rows are those of the most frequent class where classes are not balanced.
+        most rows are those of the most frequent class where classes are not balanced. Where trees
+        imitate a model that predicts one class for all rows, rules are of another class.
 
     Returns
     -------
@@ -449,20 +456,26 @@ def choose_rules(
         required = '"auto" or "imitation" for a forest and boosting together'
         remedy = "Or ask the models of `estimators_` for the rules of their trees."
         raise wrong_value("source", required, options.source, remedy)
-    imitation = None
+    imitation, origin = None, few or f"The rules are of {N_TREES} small trees."
     if options.source == "imitation" or (options.source == "auto" and few):
-        imitation = _imitate(analysed, columns, predicted, options)
+        imitated, kind = predicted, forest_of(analysed.task)
+        if analysed.classes is not None and len(np.unique(predicted)) == 1:
+            imitated, positive = _probabilities(analysed, X, rows, predicted[0], positive)
+            kind, origin = ObliqueForestRegressor, _of_one_class(analysed, predicted[0], positive)
+        imitation = _imitate(analysed, kind, columns, imitated, options)
     if is_combination and imitation is None:
-        raise ValueError(
-            f"{analysed.caller} of a forest and boosting needs predictions that differ between the "
-            f"rows; got the same for all {len(rows.X)}. Pass other rows."
+        remedy = "The model predicts the same for all of these rows: pass other rows."
+        has_classes, typical = (
+            analysed.classes is not None,
+            _typical(analysed, rows.target, positive),
         )
+        return RuleSet((), 0.0, typical, analysed.names, nominal, has_classes, remedy)
     of, leaves, out = _nodes_of(analysed, imitation, columns, rows)
     target = rows.target
     nodes = [node for tree in of.forest for node in _nodes(of, tree, options)]
     Y = analysed.task.as_columns(target)
     Y = Y if positive is None else Y[:, [positive]]
-    chosen = _cover(nodes, leaves, Y, options)
+    chosen = _cover(nodes, leaves, Y, options, more_only=positive is not None)
     writer = _Writer(analysed, of, columns.values, leaves, target, out, options.digits, positive)
     covered = np.zeros(len(target), dtype=bool)
     written_rules = (writer.write(node, covered) for node in chosen)
@@ -479,7 +492,7 @@ def choose_rules(
         float("nan")
         if positive is not None
         else _fidelity(analysed, rules, columns.values, target, predicted),
-        "" if imitation is None else few or f"The rules are of {N_TREES} small trees.",
+        "" if imitation is None else origin,
         rows.row_kind,
     )
 
@@ -514,12 +527,43 @@ def _too_few(analysed: AnalysedForest, max_terms: int) -> str:
     )
 
 
+def _probabilities(
+    analysed: AnalysedForest, X: Any, rows: EvaluationRows, only: Any, positive: int | None
+) -> tuple[Floats, int]:
+    """Probabilities of a class and its position, where the class `only` is predicted for all rows.
+
+    They are of the class `positive`, or of that other class whose probabilities differ most.
+    """
+    estimator: Any = analysed.estimator
+    values = np.array(estimator.predict_proba(analysed.table(X)))
+    if rows.out is not None:
+        values[rows.known] = predictions(analysed, rows)[rows.known]
+    if positive is None:
+        positive = int(np.where(analysed.classes == only, -1.0, values.std(axis=0)).argmax())
+    return values[:, positive], positive
+
+
+def _of_one_class(analysed: AnalysedForest, only: Any, positive: int) -> str:
+    """Why rules are of the probability of one class, in words."""
+    classes = analysed.classes
+    assert classes is not None  # for mypy: predictions of labels
+    return (
+        f"The model predicts {printable(called(str(only)))} for all of these rows. The rules are "
+        f"of {N_TREES} small trees that imitate its probability of "
+        f"{printable(called(str(classes[positive])))}."
+    )
+
+
 def _imitate(
-    analysed: AnalysedForest, columns: Columns, predicted: npt.NDArray[Any], options: RuleOptions
+    analysed: AnalysedForest,
+    kind: Kind,
+    columns: Columns,
+    imitated: npt.NDArray[Any],
+    options: RuleOptions,
 ) -> AnalysedForest | None:
-    min_rows = int(options.min_coverage * len(predicted) / 2)
+    min_rows = int(options.min_coverage * len(imitated) / 2)
     return grow_imitation(
-        analysed, columns, predicted, options.max_depth, options.max_terms, min_rows
+        analysed, kind, columns, imitated, options.max_depth, options.max_terms, min_rows
     )
 
 
@@ -612,8 +656,9 @@ def _cover(
     leaves: npt.NDArray[np.int32],
     Y: Floats,
     options: RuleOptions,
+    more_only: bool,
 ) -> list[_Node]:
-    """Choose nodes greedily; rows of chosen nodes lose weight."""
+    """Choose nodes greedily, with `more_only` of larger means; rows of chosen nodes lose weight."""
     mean, n_rows = Y.mean(axis=0), len(Y)
     covered = np.zeros(n_rows, dtype=bool)
     weight = np.ones(n_rows)
@@ -627,7 +672,7 @@ def _cover(
                 continue
             own = weight[inside]
             distance = own @ Y[inside] / own.sum() - mean
-            if options.positive is not None and distance[0] <= 0.0:
+            if more_only and distance[0] <= 0.0:
                 continue  # such as the complement of a rule
             score = own.sum() * float(distance @ distance) * SHORTER**node.n_terms
             if score > most * (1.0 + 1e-9):
