@@ -76,9 +76,7 @@ class Bags:
         """
         return _core.bag(self.native_options(), self.n_rows, tree, weights)
 
-    def leaf_counts(
-        self, tree: int, weights: Floats | None = None
-    ) -> npt.NDArray[np.int32]:
+    def leaf_counts(self, tree: int, weights: Floats | None = None) -> npt.NDArray[np.int32]:
         """How often each row is in the part of the bag that gives the leaves their values."""
         return _core.bag(self.native_options(), self.n_rows, tree, weights, of_leaves=True)
 

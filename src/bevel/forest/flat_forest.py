@@ -817,7 +817,7 @@ def keep_nodes(forest: FlatForest, kept: npt.NDArray[np.bool_]) -> FlatForest:
         if field_.per in of_owner and name not in taken:
             taken[name] = array[of_owner[field_.per]] if len(array) else array
     # In preorder, what is left of a subtree begins with the first node of it that is kept.
-    n_before = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+    n_before: Ints64 = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
     right = n_before[first + np.maximum(forest.right, 0)] - n_before[first]
     taken["right"] = np.where(forest.right < 0, -1, right)[node].astype(np.int32)
     taken["tree_offset"] = n_before[forest.tree_offset]

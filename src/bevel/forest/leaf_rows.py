@@ -1,4 +1,4 @@
-"""The training rows that give each leaf its values, by which a forest is a weighted average over training rows."""
+"""The training rows that give leaves their values: a forest is a weighted average over them."""
 
 from __future__ import annotations
 

@@ -250,11 +250,11 @@ _HONEST = Parameter(
     "honest",
     False,
     [Flag(), Float("(0, 1)")],
-    "Whether the splits of a tree are learnt on one part of its bag and the values of its leaves on "
-    "the other, so that leaves are estimates from rows that did not shape them. A float is the "
-    "share of the rows (with groups, of the groups) of each bag that give leaves their values; True "
-    "is 0.5. `min_samples_leaf` and other limits count rows of the part for splits, and a leaf "
-    "that no row of the other part reaches is merged with its sibling. Out-of-bag rows are in "
+    "Whether the splits of a tree are learnt on one part of its bag and the values of its leaves "
+    "on the other, so that leaves are estimates from rows that did not shape them. A float is the "
+    "share of the rows (with groups, of the groups) of each bag that give leaves their values; "
+    "True is 0.5. `min_samples_leaf` and other limits count rows of the part for splits, and a "
+    "leaf that no row of the other part reaches is merged with its sibling. Out-of-bag rows are in "
     "neither part. With "
     'projection="auto" the shares of the families, the size of nodes and the calibration are '
     "chosen on out-of-bag predictions of all rows.",

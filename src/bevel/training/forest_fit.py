@@ -263,7 +263,7 @@ def prepare_rows(
         dataset = encode_dataset(table, before.encoding, n_threads, not members, sparse)
     else:
         scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
-        # Means of the target by level, of all rows, would tell the splits of honest trees of others.
+        # Means of the target by level would tell splits of honest trees of the rows for leaves.
         reads_means = not members and not leaf_share(values)
         level_target = target.task.level_target(target.values) if reads_means else None
         if level_target is not None:

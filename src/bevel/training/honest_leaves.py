@@ -70,13 +70,13 @@ def with_honest_leaves(
     centre, reach = _middle(target) if not forest.n_classes else (0.0, 1.0)
     for tree, leaf in _leaves(forest, dataset, n_threads):
         row, weight = _drawn(bags, int(numbers[tree]), weights, balanced)
-        nodes = slice(*forest.tree_offset[tree : tree + 2])
-        size = nodes.stop - nodes.start
+        first, last = forest.tree_offset[tree : tree + 2].tolist()
+        nodes, size = slice(first, last), last - first
         node = leaf[row]
         n_rows[nodes] = np.bincount(node, minlength=size)
         total[nodes] = np.bincount(node, weight, size)
         if forest.n_classes:
-            found.append(_shares(node, weight, target[row], total[nodes], forest, nodes.start))
+            found.append(_shares(node, weight, target[row], total[nodes], forest, first))
         else:
             units = (target[row] - centre) / reach
             sums = [np.bincount(node, weight * column, size) for column in units.T]
@@ -88,13 +88,11 @@ def with_honest_leaves(
         shares = Shares(*(np.concatenate(part) for part in zip(*found, strict=True)))
         return _with_shares(pruned, np.bincount(shares.node, minlength=len(kept))[kept], shares)
     is_leaf = pruned.right < 0
-    sums = np.concatenate(found)[kept][is_leaf]
-    return _with_means(pruned, centre + reach * (sums / total[kept][is_leaf, None]))
+    means = np.concatenate(found)[kept][is_leaf] / total[kept][is_leaf, None]
+    return _with_means(pruned, centre + reach * means)
 
 
-def _leaves(
-    forest: FlatForest, dataset: Dataset, n_threads: int
-) -> Iterator[tuple[int, Ints32]]:
+def _leaves(forest: FlatForest, dataset: Dataset, n_threads: int) -> Iterator[tuple[int, Ints32]]:
     """Each tree, and the leaf of each training row in it."""
     step = max(1, BLOCK_SIZE // dataset.shape[0])
     for first in range(0, forest.n_trees, step):
@@ -106,10 +104,11 @@ def _leaves(
 
 def _drawn(
     bags: Bags, tree: int, weights: Floats | None, balanced: Ints32 | None
-) -> tuple[Ints64, Floats]:
+) -> tuple[Ints32, Floats]:
     """Rows that give the leaves of a tree their values, and the weights of their draws."""
     counts = bags.leaf_counts(tree, weights)
-    row = np.flatnonzero(counts if weights is None else counts * (weights > 0.0))
+    drawn = counts if weights is None else counts * (weights > 0.0)
+    row = np.flatnonzero(drawn).astype(np.int32)
     weight = counts[row].astype(np.float64)
     if balanced is not None:  # draws weigh one on average, as they do in growth
         balance = balancing_weights(row, counts, balanced)
@@ -181,7 +180,9 @@ def _with_shares(forest: FlatForest, n_classes: Ints64, shares: Shares) -> FlatF
     of_split = ~np.repeat(is_leaf, length)
     length = np.where(is_leaf, n_classes, length)
     new = np.repeat(is_leaf, length)
-    entries = {"entry_offset": np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))}
+    entries: dict[str, Any] = {
+        "entry_offset": np.concatenate((np.zeros(1, np.int64), np.cumsum(length)))
+    }
     for name, nothing in (("entry_index", 0), ("entry_weight", 0), *NOTHING_OF_ENTRY.items()):
         old = getattr(forest, name)
         if len(old):
