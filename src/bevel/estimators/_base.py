@@ -442,7 +442,10 @@ def whole_or_not_at_all(
         copy = object.__new__(type(self))
         vars(copy).update(before)
         try:
-            result = _told(fit, self, copy, args, kwargs)
+            if has_callbacks(self):
+                result = _told(fit, self, copy, args, kwargs)
+            else:  # called from here, since warnings name the line so many calls above
+                result = fit(copy, *args, **kwargs)
         except KeyboardInterrupt:
             if getattr(self, "_keeps_interrupted_fits", False) and _has_new_model(copy, before):
                 _take_over(self, copy, before)
@@ -460,8 +463,6 @@ def whole_or_not_at_all(
 
 def _told(fit: Callable[..., Result], estimator: Any, copy: Any, args: Any, kwargs: Any) -> Result:
     """Fit a copy of an estimator, and tell callbacks of scikit-learn that the estimator has."""
-    if not has_callbacks(estimator):
-        return fit(copy, *args, **kwargs)
     given = inspect.signature(fit).bind(copy, *args, **kwargs).arguments
     table, target = given.get("X"), given.get("y")
     run = partial(fit, copy, *args, **kwargs)
