@@ -71,6 +71,9 @@ struct Options {
   // the n_bag_groups. Rows of group n_bag_groups are in no bag. Empty: each row is a group.
   std::vector<uint32_t> bag_groups;
   uint32_t n_bag_groups = 0;
+  // Share of the rows of a bag that give leaves their values and that splits are not learnt on, in
+  // honest trees. 0: all rows are for both.
+  double leaf_share = 0.0;
   bool balanced_subsample = false;
   std::vector<std::shared_ptr<const Family>> families;  // that nodes draw their candidates from
   Constraints constraints;

@@ -114,6 +114,7 @@ void bind_options(nb::module_& m) {
       .def_rw("max_redraws", &Options::max_redraws)
       .def_rw("split_pure_nodes", &Options::split_pure_nodes)
       .def_rw("bag_size", &Options::bag_size)
+      .def_rw("leaf_share", &Options::leaf_share)
       .def_rw("replace", &Options::replace)
       .def(
           "set_bag_groups",

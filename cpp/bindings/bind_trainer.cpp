@@ -285,7 +285,8 @@ nb::tuple sample_tree(const TrainingData& arrays, const Options& options, uint64
   const DatasetView data = arrays.data();
   const TrainingSet training = arrays.training(data);
   check_shapes(training, options, {&tree, 1});
-  const std::vector<int32_t> multiplicity = draw_bag(options, data.n_rows, tree, training.weights);
+  const std::vector<int32_t> multiplicity =
+      draw_bag_part(options, data.n_rows, tree, training.weights, BagPart::splits);
   TrainingRowData row_data;
   row_data.tree = tree;
   row_data.labels = training.labels;
@@ -335,12 +336,15 @@ void bind_trainer(nb::module_& m) {
   m.def(
       "bag",
       [](const Options& options, size_t n_rows, uint64_t tree,
-         std::optional<Vector<double>> weights) {
+         std::optional<Vector<double>> weights, bool of_leaves) {
         require(!weights || weights->shape(0) == n_rows, "[bag] length of weights");
-        return to_numpy(draw_bag(options, n_rows, tree, weights ? weights->data() : nullptr));
+        const double* given = weights ? weights->data() : nullptr;
+        return to_numpy(of_leaves
+                            ? draw_bag_part(options, n_rows, tree, given, BagPart::leaves)
+                            : draw_bag(options, n_rows, tree, given));
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"),
-      nb::arg("weights").noconvert() = nb::none());
+      nb::arg("weights").noconvert() = nb::none(), nb::arg("of_leaves") = false);
   m.def("sample_tree", &sample_tree, nb::arg("data"), nb::arg("options"), nb::arg("tree"));
   m.def("forest_axes", &forest_axes, nb::arg("options"), nb::arg("levels").noconvert());
   m.def("sample_candidates", &sample_candidates, nb::arg("options"), nb::arg("levels").noconvert(),

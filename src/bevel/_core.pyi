@@ -31,6 +31,7 @@ class Options:
     max_redraws: int
     split_pure_nodes: bool
     bag_size: int
+    leaf_share: float
     replace: bool
     balanced_subsample: bool
     families: list[Family]
@@ -146,7 +147,11 @@ def train(
     progress: Callable[[int], None] | None = None,
 ) -> dict[str, npt.NDArray[Any]]: ...
 def bag(
-    options: Options, n_rows: int, tree: int, weights: npt.NDArray[np.float64] | None = None
+    options: Options,
+    n_rows: int,
+    tree: int,
+    weights: npt.NDArray[np.float64] | None = None,
+    of_leaves: bool = False,
 ) -> npt.NDArray[np.int32]: ...
 def summarise_columns(
     X: npt.NDArray[np.float32], levels: npt.NDArray[np.int32], n_threads: int

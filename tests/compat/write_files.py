@@ -1,7 +1,7 @@
 """Writes model files of this version of the format: ``python tests/compat/write_files.py``.
 
-Run once for each version of the format. The files stay as they are from its first release on.
-Beside each file stands what its estimator predicts.
+Run for each version of the format, and for models that it has no file of yet: files that exist
+stay as they are. Beside each file stands what its estimator predicts.
 """
 
 import json
@@ -14,12 +14,14 @@ import pandas as pd
 
 from bevel import (
     ObliqueBoostingClassifier,
+    ObliqueBoostingRanker,
     ObliqueBoostingRegressor,
     ObliqueClassifier,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
     ObliqueRegressor,
+    ObliqueSurvivalBoosting,
     ObliqueSurvivalForest,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
@@ -33,8 +35,10 @@ N_ROWS = 40
 
 def main() -> None:
     folder = FOLDER / f"format{VERSION}"
-    folder.mkdir(parents=True)  # which fails if this version has been written
+    folder.mkdir(parents=True, exist_ok=True)
     for name, (estimator, X) in models().items():
+        if (folder / f"{name}.bevel").exists():
+            continue
         estimator.save(folder / f"{name}.bevel")
         text = json.dumps(expected(estimator, X), indent=1, allow_nan=True)
         (folder / f"{name}.json").write_text(text + "\n", encoding="utf-8")
@@ -91,6 +95,14 @@ def other_kinds(
         "families": ObliqueForestClassifier(16, **seeds).fit(X, labels),
         "combination": ObliqueClassifier(1, **seeds).fit(X, labels),
         "combined": ObliqueRegressor(1, **seeds).fit(X, y),
+        "linear": ObliqueBoostingRegressor(max_iter=4, linear_leaves=True, **seeds).fit(X, y),
+        "symmetric": ObliqueBoostingClassifier(
+            max_iter=4, growth="symmetric", multi_strategy="multi_output_tree", **seeds
+        ).fit(X, causes),
+        "ranking": ObliqueBoostingRanker(max_iter=4, **seeds).fit(
+            X, causes, groups=np.arange(N_ROWS) // 10
+        ),
+        "times": ObliqueSurvivalBoosting(max_iter=4, **seeds).fit(X, (time, event)),
     }
     return {name: (estimator, 1.5 * X[:8]) for name, estimator in fitted.items()}
 

@@ -145,7 +145,9 @@ def outcome(predict, rows):
 )
 def test_frames_after_others_are_read_as_if_they_were_the_first(estimator, columns):
     frame, y = table()
-    frame["town"] = [f"town {i % 120}" for i in range(len(frame))]  # becomes a mean of the target
+    place = np.arange(len(frame))
+    side = y ^ (place % 5 == 0)  # its labels say something, and become means of the target
+    frame["town"] = [f"town {number}" for number in place % 60 + 60 * side]
     if columns == "numbers" or estimator.get_params().get("categorical_features", "") is None:
         frame = frame[["age", "income"]].assign(city=frame["age"] // 7, member=frame["member"])
     fitted = estimator.fit(frame, y)

@@ -3,6 +3,7 @@
 import tracemalloc
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -198,7 +199,7 @@ def test_boosting_on_frames_with_other_fill_values(common: float) -> None:
 def test_validation_rows_and_a_warm_start_on_sparse_columns() -> None:
     rows, y = make_rows(5, 400), np.arange(400) % 3
     for train, validation in ((rows, rows[:90]), (rows, rows[:90].toarray())):
-        model = ObliqueBoostingRegressor(max_iter=6, random_state=0)
+        model = ObliqueBoostingRegressor(max_iter=6, linear_leaves=False, random_state=0)
         dense = clone(model).fit(rows.toarray(), y, X_val=rows[:90].toarray(), y_val=y[:90])
         model.fit(train, y, X_val=validation, y_val=y[:90])
         assert trees_of(model) == trees_of(dense)
@@ -276,7 +277,8 @@ def test_auto_takes_the_families_that_work_on_columns_of_a_large_sparse_table(
     left_out = dict(sparse.families_.left_out)
     assert "the table is sparse" in left_out["lda"]
     # The dense table, with the same families.
-    monkeypatch.setattr(forest_fit, "plan_families", lambda *given: plan_families(*given[:5], True))
+    same_families = partial(plan_families, sparse=True)
+    monkeypatch.setattr(forest_fit, "plan_families", lambda *given, **_: same_families(*given))
     dense = clone(model).fit(rows.toarray(), y)
     assert trees_of(sparse) == trees_of(dense)
     np.testing.assert_array_equal(sparse.predict_proba(rows), dense.predict_proba(rows))

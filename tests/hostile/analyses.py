@@ -167,7 +167,7 @@ def _families(e: Any, _X: Any, _y: Any) -> None:
 
 def _stages(e: Any, X: Any, _y: Any) -> None:
     """The last stage of a boosted forest is its prediction."""
-    if not hasattr(e, "n_iter_"):
+    if not (hasattr(e, "staged_predict") or hasattr(e, "staged_predict_proba")):
         return
     is_classifier = hasattr(e, "classes_")
     stages = e.staged_predict_proba(X) if is_classifier else e.staged_predict(X)

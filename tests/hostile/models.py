@@ -14,10 +14,12 @@ from support.model_files import file_of
 
 from bevel import (
     ObliqueBoostingClassifier,
+    ObliqueBoostingRanker,
     ObliqueBoostingRegressor,
     ObliqueForestClassifier,
     ObliqueForestRegressor,
     ObliqueIsolationForest,
+    ObliqueSurvivalBoosting,
     RegularizedRotationClassifier,
     RegularizedRotationRegressor,
 )
@@ -59,13 +61,19 @@ def _grown() -> list[Source]:
         weights = np.arange(N_ROWS) % 4 / 2.0 if "weighted" in name else None
         if kind is ObliqueIsolationForest:
             common = {key: value for key, value in few.items() if key != "max_depth"}
-        estimator = kind(**{**common, **parameters}).fit(X, y, sample_weight=weights)
+        given = {"groups": np.arange(N_ROWS) // 5} if kind is ObliqueBoostingRanker else {}
+        estimator = kind(**{**common, **parameters}).fit(X, y, sample_weight=weights, **given)
         estimator = estimator.slim() if "slim" in name else estimator
         made.append(Source(name, file_of(estimator), X, y))
     return made
 
 
-_BOOSTED = (ObliqueBoostingClassifier, ObliqueBoostingRegressor)
+_BOOSTED = (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRanker,
+    ObliqueBoostingRegressor,
+    ObliqueSurvivalBoosting,
+)
 _OF_ROTATIONS = (RegularizedRotationClassifier, RegularizedRotationRegressor)
 Recipe = tuple[Callable[..., Any], dict[str, Any], Any, Any]
 
@@ -134,7 +142,8 @@ def _all_recipes() -> dict[str, Recipe]:
     numbers = (_numbers(0.0), _numbers(0.2), _frame())
     isolation = isolation_cases.recipes(*numbers)
     survival = survival_cases.recipes(*numbers)
-    return _recipes() | _newer_recipes() | _recipes_of_outputs() | survival | isolation
+    boosting = _recipes_of_boosting()
+    return _recipes() | _newer_recipes() | _recipes_of_outputs() | survival | isolation | boosting
 
 
 def _recipes_of_outputs() -> dict[str, Recipe]:
@@ -180,6 +189,21 @@ def _newer_recipes() -> dict[str, Recipe]:
             dates,
             y,
         ),
+    }
+
+
+def _recipes_of_boosting() -> dict[str, Recipe]:
+    """Trees whose splits are shared, linear leaves, rankings and survival."""
+    X, holes, table, y = _numbers(0.0), _numbers(0.2), _frame(), _target()
+    shared = {"growth": "symmetric", "multi_strategy": "multi_output_tree"}
+    linear, times = {"linear_leaves": True}, (np.exp(y), y < 0.5)
+    return {
+        "boosted linear": (ObliqueBoostingRegressor, linear, holes, y),
+        "boosted linear nominal": (ObliqueBoostingRegressor, {**linear, **shared}, table, y),
+        "boosted shared": (ObliqueBoostingClassifier, shared, X, _labels()),
+        "ranking": (ObliqueBoostingRanker, {}, holes, np.arange(N_ROWS) % 4),
+        "hazards": (ObliqueSurvivalBoosting, {}, table, times),
+        "failure times weighted": (ObliqueSurvivalBoosting, {"loss": "weibull"}, X, times),
     }
 
 

@@ -113,6 +113,14 @@ def curves(estimator: Any, rows: Any) -> Any:
     rises = (np.diff(hazard) >= -1e-12).all() and (hazard >= 0).all()
     if not (falls and rises):
         raise WrongAnswerError("answer", "curves of survival do not fall, or hazards do not rise")
+    if hasattr(estimator, "n_causes_"):
+        _check_incidences(estimator, rows, alive)
+    if np.isnan(estimator.predict_median(rows)).any():
+        raise WrongAnswerError("answer", "a median time is not a number")
+    return np.concatenate([alive, hazard], axis=1)
+
+
+def _check_incidences(estimator: Any, rows: Any, alive: np.ndarray) -> None:
     incidences = [
         estimator.predict_cumulative_incidence_function(rows, cause, return_array=True)
         for cause in range(1, estimator.n_causes_ + 1)
@@ -120,6 +128,3 @@ def curves(estimator: Any, rows: Any) -> Any:
     whole = alive + np.sum(incidences, axis=0)
     if not (np.abs(whole - 1.0) < 1e-5).all():
         raise WrongAnswerError("answer", "incidences and survival do not add up to one")
-    if np.isnan(estimator.predict_median(rows)).any():
-        raise WrongAnswerError("answer", "a median time is not a number")
-    return np.concatenate([alive, hazard], axis=1)

@@ -1,6 +1,7 @@
 #include "bevel/forest/bag.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "bevel/random/stream.h"
 #include "bevel/support/check.h"
@@ -39,6 +40,41 @@ std::vector<int32_t> draw_rows(const Options& options, size_t n_rows, uint64_t t
   return multiplicity;
 }
 
+// Draws the rows of a bag that give leaves their values, each unit of them equally likely.
+// weights: null if all rows take part, else those of positive weight do.
+std::vector<uint8_t> draw_leaf_rows(double share, const std::vector<int32_t>& bag,
+                                    const std::vector<uint32_t>& groups, const double* weights,
+                                    Stream& stream) {
+  const auto unit_of = [&](size_t row) { return groups.empty() ? row : groups[row]; };
+  const size_t n_units =
+      groups.empty() ? bag.size() : size_t{*std::max_element(groups.begin(), groups.end())} + 1;
+  enum : uint8_t { absent, of_splits, of_leaves };
+  std::vector<uint8_t> units(n_units, absent);
+  for (size_t row = 0; row < bag.size(); ++row)
+    if (bag[row] > 0 && (!weights || weights[row] > 0.0)) units[unit_of(row)] = of_splits;
+  auto left = static_cast<uint64_t>(std::count(units.begin(), units.end(), of_splits));
+  const auto most = static_cast<double>(left) - 1.0;
+  auto wanted = static_cast<uint64_t>(
+      std::max(0.0, std::min(most, std::max(1.0, std::round(share * static_cast<double>(left))))));
+  for (uint8_t& unit : units)
+    if (unit == of_splits && stream.below(left--) < wanted) {
+      unit = of_leaves;
+      --wanted;
+    }
+  std::vector<uint8_t> is_leaf_row(bag.size());
+  for (size_t row = 0; row < bag.size(); ++row) is_leaf_row[row] = units[unit_of(row)] == of_leaves;
+  return is_leaf_row;
+}
+
+// Whether both parts of a bag have rows of positive weight.
+bool both_weigh(const std::vector<int32_t>& bag, const std::vector<uint8_t>& is_leaf_row,
+                const double* weights) {
+  bool weighs[2] = {false, false};
+  for (size_t row = 0; row < bag.size(); ++row)
+    if (bag[row] > 0 && (!weights || weights[row] > 0.0)) weighs[is_leaf_row[row]] = true;
+  return weighs[0] && weighs[1];
+}
+
 }  // namespace
 
 std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tree,
@@ -52,6 +88,26 @@ std::vector<int32_t> draw_bag(const Options& options, size_t n_rows, uint64_t tr
     multiplicity[row] =
         weights[row] > 0.0 && (groups.empty() || groups[row] < options.n_bag_groups);
   return multiplicity;
+}
+
+std::vector<int32_t> draw_bag_part(const Options& options, size_t n_rows, uint64_t tree,
+                                   const double* weights, BagPart part) {
+  std::vector<int32_t> bag = draw_bag(options, n_rows, tree, weights);
+  if (options.leaf_share == 0.0) return bag;
+  Stream stream(root_key(options.seed, tree), Purpose::bag_parts);
+  // Whole groups, or rows, are drawn. If a part weighs nothing, then those that weigh anything; and
+  // rows, if the bag has a single group.
+  const std::vector<uint32_t> no_groups;
+  for (const auto* groups : {&options.bag_groups, &no_groups})
+    for (const double* weighed : {static_cast<const double*>(nullptr), weights}) {
+      const std::vector<uint8_t> is_leaf_row =
+          draw_leaf_rows(options.leaf_share, bag, *groups, weighed, stream);
+      if (!both_weigh(bag, is_leaf_row, weights)) continue;
+      for (size_t row = 0; row < n_rows; ++row)
+        if ((is_leaf_row[row] != 0) != (part == BagPart::leaves)) bag[row] = 0;
+      return bag;
+    }
+  return bag;
 }
 
 int64_t most_draws(const Options& options, size_t n_rows) {

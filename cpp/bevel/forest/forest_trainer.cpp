@@ -293,14 +293,17 @@ class Trainer {
     trees_[job].nodes.shrink();
   }
 
-  // How often each row is in the bag. Sorted rows are drawn by their original numbers.
+  // How often each row is in the bag, of honest trees in its part for splits. Sorted rows are drawn by their original numbers.
   std::vector<int32_t> draw(uint64_t tree_number) const {
-    if (!training_.bag_row) return draw_bag(options_, data_.n_rows, tree_number, weighting_.values);
+    constexpr BagPart part = BagPart::splits;
+    if (!training_.bag_row)
+      return draw_bag_part(options_, data_.n_rows, tree_number, weighting_.values, part);
     std::vector<double> weights(weighting_.values ? data_.n_rows : 0);
     for (size_t i = 0; i < weights.size(); ++i)
       weights[training_.bag_row[i]] = weighting_.values[i];
+    const double* given = weights.empty() ? nullptr : weights.data();
     const std::vector<int32_t> drawn =
-        draw_bag(options_, data_.n_rows, tree_number, weights.empty() ? nullptr : weights.data());
+        draw_bag_part(options_, data_.n_rows, tree_number, given, part);
     std::vector<int32_t> multiplicity(data_.n_rows);
     for (size_t i = 0; i < data_.n_rows; ++i) multiplicity[i] = drawn[training_.bag_row[i]];
     return multiplicity;

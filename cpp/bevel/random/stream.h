@@ -18,6 +18,7 @@ enum class Purpose : uint64_t {
   forest_rotations = 6,  // not of a tree: drawn with the key of tree 0
   orders = 7,            // of features, for sampled Shapley values
   permutation = 8,       // of rows, for importance
+  bag_parts = 9,         // of honest trees
 };
 
 inline uint64_t mix(uint64_t z) {

@@ -19,7 +19,7 @@ from bevel.data.level_statistics import N_FOLDS, folds
 from bevel.data.tables import Table, align, fill_masked, is_missing, read_table
 from bevel.errors import join_names, shorten
 
-__all__ = ["NO_ORDER", "RowGroups", "RowOrder", "read_row_order"]
+__all__ = ["NO_ORDER", "RowGroups", "RowOrder", "read_groups", "read_row_order"]
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,21 +126,31 @@ def read_row_order(
             "both. Pass the one that tells new rows from training rows."
         )
     if groups is not None:
-        return RowOrder(groups=_read_groups(groups, table.n_rows))
+        return RowOrder(groups=read_groups(groups, table.n_rows))
     if time is not None:
         return RowOrder(times=_read_times(time, table, names))
     return NO_ORDER
 
 
-def _read_groups(groups: Any, n_rows: int) -> RowGroups | None:
-    """Groups of the rows; None if each row is one."""
+def read_groups(groups: Any, n_rows: int, least: int = 2) -> RowGroups | None:
+    """Groups of the rows; None if each row is one.
+
+    Parameters
+    ----------
+    groups : array-like of shape (n_rows,)
+        Label of the group of each row.
+    n_rows : int
+        Number of rows.
+    least : int, default=2
+        Number of groups that there must be: 2 to hold groups out, 1 if they are only scored.
+    """
     labels = _column("groups", groups, n_rows, "the label of its group")
     _check_present("groups", labels, "Give each such row a group of its own, or leave it out.")
     found = _number(labels)
-    if n_rows > 1 and found is not None and found.n_groups == 1:
+    if n_rows > 1 and found is not None and found.n_groups < least:
         raise ValueError(
             f"groups must be two or more; got {shorten(labels.tolist()[0])} in all {n_rows} rows. "
-            "Leave it out."
+            "Pass the group of each row, or leave it out if rows have none."
         )
     return found
 

@@ -442,9 +442,11 @@ def whole_or_not_at_all(
         copy = object.__new__(type(self))
         vars(copy).update(before)
         try:
+            # Without callbacks there is no further call between fit and its caller, whom warnings
+            # name by the number of calls.
             if has_callbacks(self):
                 result = _told(fit, self, copy, args, kwargs)
-            else:  # called from here, since warnings name the line so many calls above
+            else:
                 result = fit(copy, *args, **kwargs)
         except KeyboardInterrupt:
             if getattr(self, "_keeps_interrupted_fits", False) and _has_new_model(copy, before):

@@ -29,7 +29,9 @@ Result = TypeVar("Result")
 def has_callbacks(estimator: object) -> bool:
     """Whether callbacks were set, on the estimator or on one that fits it."""
     known = vars(estimator)
-    return bool(known.get("_skl_callbacks")) or "_parent_callback_ctx" in known
+    return isinstance(estimator, CallbackSupportMixin) and (
+        bool(known.get("_skl_callbacks")) or "_parent_callback_ctx" in known
+    )
 
 
 @with_callbacks  # type: ignore[untyped-decorator,unused-ignore]

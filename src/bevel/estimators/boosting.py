@@ -24,7 +24,7 @@ from bevel.data.dataset import (
     view_dataset,
 )
 from bevel.data.leaks import warn_of_leaks
-from bevel.data.row_groups import RowOrder, read_row_order
+from bevel.data.row_groups import RowOrder, read_groups, read_row_order
 from bevel.data.row_weights import read_weights
 from bevel.data.tables import Table, select_rows
 from bevel.data.target import read_labels, read_numbers
@@ -239,7 +239,8 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if before is None and dataset.sparse is None:
             grouped = order.groups is not None
             about = (target.values, self._task().n_classes, target.weights)
-            warn_of_leaks(table, dataset.X, dataset.encoding.levels, *about, grouped=grouped)
+            read = (table, dataset.X, dataset.encoding.levels, *about)
+            warn_of_leaks(*read, grouped=grouped, stacklevel=5)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(dataset, target, validation)
@@ -459,8 +460,9 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             )
         table = self._read(X_val, "no_validation", reset=False)
         validation = self._read_validation(given.y, given.sample_weight, table.n_rows)
-        order = read_row_order(given.groups, None, table)
-        validation = self._in_order(validation, order)
+        if given.groups is not None:
+            order = RowOrder(read_groups(given.groups, table.n_rows, least=1))
+            validation = self._in_order(validation, order)
         rows = encode_like(dataset, table, count_threads(self.n_jobs))
         return append_rows(dataset, target, rows, validation)
 
@@ -476,7 +478,10 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
         if n_iter == "auto":
             n_iter = self._defaults.max_iter(rate, stops_early, n_outputs)
         n_iter = int(n_iter)
-        n_before = 0 if before is None else before.forest.n_trees // n_outputs
+        n_before = 0
+        if before is not None:
+            self._check_goes_on(before)
+            n_before = before.forest.n_trees // n_outputs
         if n_iter < n_before:
             raise ValueError(
                 f"max_iter must be at least the {n_before} iterations that exist when "
@@ -501,6 +506,17 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             first_iter=n_before,
             **self._loss_options(),
         )
+
+    def _check_goes_on(self, before: FittedForest) -> None:
+        """Raise unless the iterations of an earlier fit predict what this fit predicts."""
+        _, *now = self._loss()
+        earlier = _additive(before)
+        if now != [earlier.link, earlier.n_outputs]:
+            raise ValueError(
+                "loss must have the link and the number of outputs of the first fit when "
+                f"warm_start=True ({earlier.link}, {earlier.n_outputs}); got {shorten(self.loss)} "
+                f"({now[0]}, {now[1]}). Set warm_start=False."
+            )
 
     def _has_linear_leaves(self, before: FittedForest | None) -> bool:  # noqa: ARG002
         """Whether the leaves of a fit have linear models from the first."""

@@ -156,7 +156,7 @@ class ObliqueCombination(TableEstimator, metaclass=ABCMeta):
     verbose: int
 
     @whole_or_not_at_all
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Fit the forest and boosting, and weigh them.
 
         Parameters

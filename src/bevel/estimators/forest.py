@@ -453,6 +453,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
         replace: bool = True,
+        honest: bool | float = False,
         voting: str = "soft",
         calibration: str | None = "auto",
         scale: str | None = "auto",
@@ -486,6 +487,7 @@ class ObliqueForestClassifier(ClassifierMixin, ObliqueForest):  # type: ignore[m
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.replace = replace
+        self.honest = honest
         self.voting = voting
         self.calibration = calibration
         self.scale = scale
@@ -656,6 +658,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         bootstrap: bool | str = "auto",
         max_samples: int | float | None = None,
         replace: bool = True,
+        honest: bool | float = False,
         scale: str | None = "auto",
         categorical_features: Any = "from_dtype",
         monotonic_cst: Any = None,
@@ -687,6 +690,7 @@ class ObliqueForestRegressor(RegressorMixin, ObliqueForest):  # type: ignore[mis
         self.bootstrap = bootstrap
         self.max_samples = max_samples
         self.replace = replace
+        self.honest = honest
         self.scale = scale
         self.categorical_features = categorical_features
         self.monotonic_cst = monotonic_cst

@@ -9,8 +9,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import numpy.typing as npt
 
-from bevel._types import Array, Floats
-from bevel.data.row_groups import RowOrder
+from bevel._types import Floats
+from bevel.data.row_groups import RowOrder, read_groups
 from bevel.data.row_weights import read_weights
 from bevel.data.target import read_numbers
 from bevel.errors import wrong_type, wrong_value
@@ -140,7 +140,7 @@ class ObliqueBoostingRanker(ObliqueBoosting):
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         groups: Any = None,
@@ -365,12 +365,7 @@ def _queries_to_validate(labels: Any, sizes: Any, n_rows: int) -> Any:
     return _labels_of_sizes(given[-1] if given else sizes, n_rows, "eval_group")
 
 
-def _codes(labels: Any, n_rows: int) -> Array:
-    """Queries of rows that are scored."""
-    values = np.asarray(labels)
-    if values.shape != (n_rows,):
-        raise ValueError(
-            f"groups must have shape ({n_rows},), for each row of X the label of its query; got "
-            f"shape {values.shape}. Pass the groups that belong to X."
-        )
-    return values
+def _codes(labels: Any, n_rows: int) -> Labels:
+    """Numbers of the queries of rows that are scored."""
+    groups = read_groups(labels, n_rows, least=1)
+    return np.arange(n_rows, dtype=np.uint32) if groups is None else groups.codes

@@ -554,7 +554,7 @@ class ObliqueSurvivalBoosting(ObliqueBoosting):
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any,
+        y: Any = None,
         sample_weight: Any = None,
         *,
         X_val: Any = None,
@@ -752,6 +752,12 @@ class ObliqueSurvivalBoosting(ObliqueBoosting):
         weights = target.training_weights()[used]
         task = fit_baseline(target.survival[used], np.concatenate(sums)[:, 0], weights, self.loss)
         return replace(whole, task=task)
+
+    def _check_goes_on(self, before: FittedForest) -> None:
+        distribution = risk_task(before).distribution
+        if self.loss != distribution:
+            required = f'"{distribution}", as in the first fit, when warm_start=True'
+            raise wrong_value("loss", required, self.loss, "Set warm_start=False.")
 
     def _task(self) -> Task:
         return SurvivalByRisk(np.empty(0), 0.0, np.empty(0))

@@ -493,6 +493,7 @@ def _write_forest(
         "seed": None if known.seed is None else int(known.seed),
         "bags": _encode_bags(known.bags),
         **_encode_groups(known.bags, arrays),
+        **_encode_leaf_share(known.bags),
         "oob_score": None if stored.oob_score is None else encode_scalar(float(stored.oob_score)),
         "columns": encode_trees(fitted.forest, arrays),
         "targets": encode_targets(fitted.kept_targets, arrays),
@@ -531,6 +532,11 @@ def _encode_groups(bags: Bags | None, arrays: Arrays) -> dict[str, int]:
         return {}
     arrays["bag_groups"] = bags.groups.codes
     return {"bag_groups": bags.groups.n_groups}
+
+
+def _encode_leaf_share(bags: Bags | None) -> dict[str, float]:
+    """The share of the rows of a bag that give honest trees their leaf values, if any do."""
+    return {"leaf_share": bags.leaf_share} if bags is not None and bags.leaf_share else {}
 
 
 def read_model(
@@ -580,6 +586,8 @@ def _read_forest(
     bags = _decode_bags(header.take_any("bags"), seed)
     if header.has("bag_groups"):
         bags = _with_groups(bags, header.take_count("bag_groups", 1, MAX_ROWS), sections)
+    if header.has("leaf_share"):
+        bags = _with_leaf_share(bags, header.take("leaf_share", float))
     score = decode_scalar(header.take_any("oob_score"))
     if table is None:
         encoding = decode_table(header, sections, n_features)
@@ -665,6 +673,13 @@ def _decode_bags(value: object, seed: int | None) -> Bags | None:
     if seed is None:
         raise damaged("header.bags", "null without a seed", bags)
     return Bags(n_rows, n_draws, replace, seed)
+
+
+def _with_leaf_share(bags: Bags | None, share: float) -> Bags:
+    """Bags of honest trees."""
+    if bags is None or not 0.0 < share < 1.0:
+        raise damaged("header.leaf_share", "a share of the rows of bags", share)
+    return replace(bags, leaf_share=share)
 
 
 def _with_groups(bags: Bags | None, n_groups: int, sections: Sections) -> Bags:

@@ -35,6 +35,9 @@ class Bags:
         Seed of the forest.
     groups : RowGroups or None
         Groups that are drawn with all of their rows; None if rows are drawn.
+    leaf_share : float, default=0.0
+        Share of the rows of a bag that give the leaves of honest trees their values, and that no
+        split is learnt on; 0 if all rows are for both.
     """
 
     n_rows: int
@@ -42,6 +45,7 @@ class Bags:
     replace: bool
     seed: int
     groups: RowGroups | None = None
+    leaf_share: float = 0.0
 
     @property
     def n_units(self) -> int:
@@ -72,6 +76,10 @@ class Bags:
         """
         return _core.bag(self.native_options(), self.n_rows, tree, weights)
 
+    def leaf_counts(self, tree: int, weights: Floats | None = None) -> npt.NDArray[np.int32]:
+        """How often each row is in the part of the bag that gives the leaves their values."""
+        return _core.bag(self.native_options(), self.n_rows, tree, weights, of_leaves=True)
+
     def rows_out(self, n_trees: int, weights: Floats | None = None) -> npt.NDArray[np.bool_]:
         """Whether each row (first axis) is out of the bag of each tree, numbered from 0."""
         out = np.empty((self.n_rows, n_trees), dtype=bool)
@@ -83,6 +91,7 @@ class Bags:
         """Options as the core reads them, of which it needs those of the bags."""
         options = _core.Options()
         options.bag_size, options.replace, options.seed = self.size, self.replace, self.seed
+        options.leaf_share = self.leaf_share
         if self.groups is not None:
             options.set_bag_groups(self.groups.codes, self.groups.n_groups)
         return options

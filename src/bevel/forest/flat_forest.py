@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FOREST_FIELDS",
+    "NOTHING_OF_ENTRY",
     "FlatForest",
     "ForestField",
     "TreeView",
@@ -33,6 +34,7 @@ __all__ = [
     "gather",
     "join_all",
     "join_forests",
+    "keep_nodes",
     "overview_lines",
     "overview_title",
     "scale_leaves",
@@ -786,12 +788,42 @@ def take_trees(forest: FlatForest, trees: npt.ArrayLike) -> FlatForest:
         Numbers of the trees, from 0.
     """
     owners = _owners(forest, np.asarray(trees, dtype=np.int64))
-    taken: dict[str, Any] = _take_bitsets(forest, owners["node"])
+    taken: dict[str, Any] = _take_bitsets(forest, _take(forest.bits_index, owners["node"]))
     for name, array in FOREST_FIELDS.items():
         if name in taken:
             continue
         take = _take_offset if array.kind == "offsets" else _take
         taken[name] = take(getattr(forest, name), owners[array.per])
+    return replace(forest, **taken)
+
+
+def keep_nodes(forest: FlatForest, kept: npt.NDArray[np.bool_]) -> FlatForest:
+    """Forest without some of its leaves; what is left of a split takes the place of the split.
+
+    Parameters
+    ----------
+    forest : FlatForest
+        The forest.
+    kept : ndarray of bool, N
+        Some leaves of each tree, and the splits that have some of them on both sides.
+    """
+    node, first = np.flatnonzero(kept), forest._first_node_of_tree()
+    entry, offset = gather(forest.entry_offset, node)
+    index = forest.bits_index[node] if len(forest.bits_index) else forest.bits_index
+    taken: dict[str, Any] = {"entry_offset": offset, **_take_bitsets(forest, index)}
+    of_owner = {"node": node, "entry": entry}
+    for name, field_ in FOREST_FIELDS.items():
+        array = getattr(forest, name)
+        if field_.per in of_owner and name not in taken:
+            taken[name] = array[of_owner[field_.per]] if len(array) else array
+    # In preorder, what is left of a subtree begins with the first node of it that is kept.
+    n_before: Ints64 = np.concatenate((np.zeros(1, np.int64), np.cumsum(kept)))
+    right = n_before[first + np.maximum(forest.right, 0)] - n_before[first]
+    taken["right"] = np.where(forest.right < 0, -1, right)[node].astype(np.int32)
+    taken["tree_offset"] = n_before[forest.tree_offset]
+    if len(forest.output_value):
+        of_leaf = forest.output_value.reshape(-1, len(forest.output_classes))
+        taken["output_value"] = of_leaf[kept[forest.right < 0]].ravel()
     return replace(forest, **taken)
 
 
@@ -845,9 +877,8 @@ def gather(offset: Ints64, owners: Ints64) -> tuple[Ints64, Ints64]:
     return shift + np.arange(start[-1]), start
 
 
-def _take_bitsets(forest: FlatForest, nodes: list[slice]) -> dict[str, Array]:
-    """Bitsets of the nodes, numbered anew in the order of the nodes that use them."""
-    index = _take(forest.bits_index, nodes)
+def _take_bitsets(forest: FlatForest, index: Array) -> dict[str, Array]:
+    """Bitsets of nodes, by their `bits_index`, numbered anew in the order of the nodes."""
     used = index >= 0
     words, offset = gather(forest.bits_offset, index[used].astype(np.int64))
     renumbered = np.where(used, np.cumsum(used) - 1, -1).astype(np.int32)

@@ -1,4 +1,4 @@
-"""The training rows in each leaf, by which a forest is a weighted average over training rows."""
+"""The training rows that give leaves their values: a forest is a weighted average over them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from bevel.forest.bags import Bags
 from bevel.forest.flat_forest import FlatForest, take_trees
 from bevel.forest.predictor import PackedPredictor
 
-__all__ = ["LeafRows", "agrees_with_leaves", "collect_leaf_rows"]
+__all__ = ["LeafRows", "agrees_with_leaves", "balancing_weights", "collect_leaf_rows"]
 
 
 # Entries of a block of leaves, rows x trees: 64 MB.
@@ -29,7 +29,8 @@ class LeafRows:
     offset : ndarray of int64, shape (n_nodes + 1,)
         First member of each node of the forest; splits have none.
     row : ndarray of int32
-        Members: rows of weight above zero, as often as they are in the bag of the tree.
+        Members: rows of weight above zero, as often as they are in the bag of the tree, or in its
+        part for leaves if trees are honest.
     weight : ndarray of float64
         Weight of each member; empty if all are one.
     n_rows : int
@@ -57,7 +58,7 @@ def collect_leaf_rows(
     balanced: Ints32 | None = None,
     n_threads: int = 1,
 ) -> LeafRows:
-    """Send the training rows down the trees whose bags they are in.
+    """Send the training rows down the trees to whose leaves they give values.
 
     Parameters
     ----------
@@ -82,7 +83,7 @@ def collect_leaf_rows(
         trees = range(first, min(first + step, forest.n_trees))
         leaves = PackedPredictor(take_trees(forest, trees)).leaves(X, n_threads)
         for tree, leaf in zip(trees, leaves.T, strict=True):
-            counts = bags.counts(first_tree + tree, weights)
+            counts = bags.leaf_counts(first_tree + tree, weights)
             drawn = counts if weights is None else counts * (weights > 0)
             row, size = _by_leaf(leaf, drawn, forest.tree(tree).n_nodes)
             rows.append(row)
@@ -105,12 +106,27 @@ def _weights(
     if balanced is None:
         return np.empty(0) if weights is None else weights[row]
     own = np.ones(len(row)) if weights is None else weights[row]
+    return balancing_weights(row, counts, balanced) * own
+
+
+def balancing_weights(row: Ints32, counts: Ints32, balanced: Ints32) -> Floats:
+    """Weights of drawn rows that balance the classes of the draws, up to a factor.
+
+    Parameters
+    ----------
+    row : ndarray of int32
+        The rows.
+    counts : ndarray of int32, shape (n,)
+        How often each row was drawn.
+    balanced : ndarray of int32, shape (n,) or (n, n_outputs)
+        Classes of the rows.
+    """
     if balanced.ndim == 1:
-        return (1.0 / np.maximum(1, np.bincount(balanced, counts)))[balanced[row]] * own
+        return (1.0 / np.maximum(1, np.bincount(balanced, counts)))[balanced[row]]
     size = np.zeros(len(row))  # logarithms: products over many outputs may be beyond all floats
     for labels in balanced.T:
         size += np.log(np.maximum(1, np.bincount(labels, counts)))[labels[row]]
-    return np.asarray(np.exp(np.maximum(size.min() - size, np.log(MIN_SHARE))) * own)
+    return np.asarray(np.exp(np.maximum(size.min() - size, np.log(MIN_SHARE))))
 
 
 def agrees_with_leaves(forest: FlatForest, leaf_rows: LeafRows, target: Target) -> bool:

@@ -27,8 +27,13 @@ def mean_ndcg(
     k : int
         Number of places that count.
     weights : ndarray of float64 or None, default=None
-        Weights of the rows; None if all are one.
+        Weights of the rows, of which those of weight zero are in no ranking; None if all are one.
     """
+    if weights is not None and not weights.all():
+        kept = weights > 0.0
+        relevance, score, query, weights = (
+            each[kept] for each in (relevance, score, query, weights)
+        )
     code = np.unique(query, return_inverse=True)[1]
     order = np.argsort(code, kind="stable")
     total = found = 0.0

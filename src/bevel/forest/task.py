@@ -630,7 +630,7 @@ class SurvivalByRisk(Task):
         """Raise: the rows of times have functions of their own."""
         raise ValueError(
             "y must be classes or numbers here; got survival boosting, whose y is right-censored "
-            'times. Use score, survival_scores, shapley_values or importance(kind="gini").'
+            'times. Use score, brier_score, shapley_values or importance(kind="gini").'
         )
 
     def read_times(self, y: Any, n_rows: int, needs_event: bool = False) -> SurvivalTarget:

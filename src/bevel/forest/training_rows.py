@@ -311,7 +311,7 @@ def _recognise(
     """
     for number in {0, fitted.forest.n_trees - 1}:
         tree = take_trees(fitted.forest, [number])
-        bag = np.flatnonzero(bags.counts(number, weights))
+        bag = np.flatnonzero(bags.leaf_counts(number, weights))
         leaf = PackedPredictor(tree).leaves(np.ascontiguousarray(X[bag]), 1)[:, 0]
         if fitted.provenance.bounds_leaves:
             same = bool(np.isin(np.flatnonzero(tree.right < 0), leaf).all())

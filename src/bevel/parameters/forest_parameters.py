@@ -246,6 +246,21 @@ _BAGS = [
     ),
 ]
 
+_HONEST = Parameter(
+    "honest",
+    False,
+    [Flag(), Float("(0, 1)")],
+    "Whether the splits of a tree are learnt on one part of its bag and the values of its leaves "
+    "on the other, so that leaves are estimates from rows that did not shape them. A float is the "
+    "share of the rows (with groups, of the groups) of each bag that give leaves their values; "
+    "True is 0.5. `min_samples_leaf` and other limits count rows of the part for splits, and a "
+    "leaf that no row of the other part reaches is merged with its sibling. Out-of-bag rows are in "
+    "neither part. With "
+    'projection="auto" the shares of the families, the size of nodes and the calibration are '
+    "chosen on out-of-bag predictions of all rows.",
+    "Use True, or for example 0.5.",
+)
+
 _SCALE = (
     "How features are made comparable before they are combined; learned on the training rows "
     'and applied inside predict. "minmax" and "minmax_clip" (cut to the training range), '
@@ -459,7 +474,7 @@ CLASSIFIER_PARAMETERS = _table(
     [_chosen_number(500), *_FOREST[1:]],
     _CLASSIFIER[:1],
     [*_SPLITS, PURITY],
-    _BAGS,
+    [*_BAGS, _HONEST],
     [*_CLASSIFIER[1:2], *_CALIBRATION],
     [*_DATA, *CONSTRAINT_PARAMETERS],
     _CLASSIFIER[2:],
@@ -469,7 +484,7 @@ REGRESSOR_PARAMETERS = _table(
     [_chosen_number(300), *_FOREST[1:]],
     _REGRESSOR[:1],
     [*_SPLITS, PURITY],
-    _BAGS,
+    [*_BAGS, _HONEST],
     [*_DATA, *CONSTRAINT_PARAMETERS],
     _REGRESSOR[1:],
     _RUN,
@@ -639,6 +654,7 @@ _OWN = {
 _LEFT_OUT = (
     "min_impurity_decrease",
     "split_pure_nodes",
+    "honest",
     "keep_targets",
     "monotonic_cst",
     "interaction_cst",

@@ -4,8 +4,9 @@ Each function returns an ordinary estimator, not fitted yet; `presets.TABLE` lis
 
 >>> from bevel import presets
 >>> presets.sporf(random_state=0)
-ObliqueForestClassifier(bootstrap=True, criterion='gini', projection='sparse',
-                        random_state=0, scale=None, voting='hard')
+ObliqueForestClassifier(bootstrap=True, criterion='gini', n_estimators=500,
+                        projection='sparse', random_state=0, scale=None,
+                        voting='hard')
 
 What the papers tune on each data set (mostly the number of candidates) stands at the value that
 they recommend, or else at the usual one. Where a system departs from its paper its docstring says

@@ -112,6 +112,8 @@ class MicroForests:
         self._n_trees, self._first_kind = n_trees, first_kind
         self._dataset, self._target = dataset, target
         self._options = bags.native_options()
+        # Sizes of nodes count the rows that splits are learnt on, the core all rows of a bag.
+        self._rows_per_split_row = 1.0 / (1.0 - bags.leaf_share)
         self._counted = _counted(bags, target)
         self._hard, self._n_threads = hard, n_threads
 
@@ -201,7 +203,8 @@ class MicroForests:
         """Sums of out-of-bag predictions of pruned trees, and of how many trees, row by row."""
         weights = self._target.weights
         how = (self._options, self._first_kind * self._n_trees, self._hard, self._n_threads)
-        pruned = (self.forest.weight, np.array(sizes, np.int64), row_step)
+        in_bag = np.rint(np.array(sizes) * self._rows_per_split_row).astype(np.int64)
+        pruned = (self.forest.weight, in_bag, row_step)
         chosen, bags = self._block(rows)
         return sums_of_rows(
             lambda X, rows, n_rows: self._view.pruned_out_of_bag(

@@ -553,6 +553,7 @@ def check_blocks_support(values: Mapping[str, Any], members: Sequence[Projection
         ("max_redraws", ("auto", 0), "Leave it out, or fit rows that are in memory."),
         ("warm_start", (False,), "Grow all trees in one fit."),
         ("keep_targets", (False,), "Fit rows that are in memory."),
+        ("honest", (False,), "Fit rows that are in memory."),
         ("calibration", ("auto", None), "Leave it out."),
         ("criterion", CRITERIA, "Fit rows that are in memory."),
         ("monotonic_cst", (None,), "Fit rows that are in memory."),

@@ -58,6 +58,7 @@ from bevel.training.options import (
     TrainingOptions,
     check_directions,
     count_draws,
+    leaf_share,
     read_constraints,
     resolve_options,
 )
@@ -262,7 +263,9 @@ def prepare_rows(
         dataset = encode_dataset(table, before.encoding, n_threads, not members, sparse)
     else:
         scale, nominal = scale_for(values["scale"], members), values["categorical_features"]
-        level_target = None if members else target.task.level_target(target.values)
+        # Means of the target by level would tell splits of honest trees of the rows for leaves.
+        reads_means = not members and not leaf_share(values)
+        level_target = target.task.level_target(target.values) if reads_means else None
         if level_target is not None:
             level_target = level_target._replace(folds=order.folds(latest))
         read = (table, nominal, scale, n_threads, target.weights, level_target)
@@ -342,11 +345,12 @@ def _check_bags_are_not_needed(values: Mapping[str, Any], bags: Bags, earlier: B
     if not (values["oob_score"] or calibrates):
         return
     asked, off = ("calibration", None) if calibrates else ("oob_score", False)
-    old = earlier and (earlier.n_rows, earlier.size, earlier.replace)
+    old = earlier and (earlier.n_rows, earlier.size, earlier.replace, earlier.leaf_share)
+    new = (bags.n_rows, bags.size, bags.replace, bags.leaf_share)
     raise ValueError(
-        f"{asked} with warm_start needs the same number of rows, max_samples and replace "
-        f"in every fit; got {(bags.n_rows, bags.size, bags.replace)} after {old} (rows, draws, "
-        f"replace). Keep them, or set {asked}={off}."
+        f"{asked} with warm_start needs the same number of rows, max_samples, replace and honest "
+        f"in every fit; got {new} after {old} (rows, draws, replace, share of the rows for "
+        f"honest leaves). Keep them, or set {asked}={off}."
     )
 
 

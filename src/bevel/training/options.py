@@ -40,6 +40,7 @@ __all__ = [
     "draw_seed",
     "draws_bags",
     "is_regression",
+    "leaf_share",
     "read_constraints",
     "resolve_options",
 ]
@@ -337,10 +338,12 @@ class TrainingOptions:
     interaction_groups: tuple[tuple[int, ...], ...] = ()  # empty: all columns may meet
     chooses_node_size: bool = False  # min_samples_split is chosen with the families
     groups: RowGroups | None = None  # drawn with all of their rows; None: rows are drawn
+    leaf_share: float = 0.0  # of the rows of a bag, for the leaves of honest trees; 0: not honest
 
     def bags(self, n_rows: int) -> Bags:
         """The bags of a forest."""
-        return Bags(n_rows, self.bag_size, self.replace, self.seed, self.groups)
+        how = (self.bag_size, self.replace, self.seed, self.groups, self.leaf_share)
+        return Bags(n_rows, *how)
 
     def leaves_rows_out(self, n_rows: int) -> bool:
         """Whether any row can be out of a bag."""
@@ -390,6 +393,36 @@ def check_combinations(values: Mapping[str, Any], members: Sequence[ProjectionDr
     _check_bags(values)
     check_constrained(values.get("monotonic_cst"), values.get("interaction_cst"), members)
     _check_out_of_bag(values, members)
+    if leaf_share(values):
+        _check_honest(values, members)
+
+
+def leaf_share(values: Mapping[str, Any]) -> float:
+    """Share of the rows of a bag that give the leaves of honest trees their values; 0 if none."""
+    honest = values.get("honest", False)
+    return 0.5 if honest is True else float(honest)
+
+
+def _check_honest(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
+    """Raise for parameters that contradict honest trees."""
+    tuned = [m.projection for m in members if m.projection.needs_out_of_bag]
+    if tuned:
+        raise ValueError(
+            "honest needs splits that are learnt on their part of the bag alone; got "
+            f"{shorten(tuned[0])}, which chooses its penalty on out-of-bag rows. Use "
+            'Ridge(tune="gcv").'
+        )
+    if values["criterion"] in ("absolute_error", "poisson"):
+        raise ValueError(
+            'honest needs criterion="squared_error", whose leaves hold means of any rows; got '
+            f'criterion="{values["criterion"]}". Use "squared_error", or leave honest out.'
+        )
+    if values.get("monotonic_cst") is not None:
+        raise ValueError(
+            "honest needs leaves whose values are free, as they are means of rows that no split "
+            f"has seen; got monotonic_cst={shorten(values['monotonic_cst'])}. Leave one of them "
+            "out."
+        )
 
 
 def _check_out_of_bag(values: Mapping[str, Any], members: Sequence[ProjectionDraws]) -> None:
@@ -593,6 +626,7 @@ def resolve_options(
         seed=seed,
         chooses_node_size=_chooses_node_size(values, members),
         groups=groups,
+        leaf_share=leaf_share(values),
     )
     asks = _asks_for_out_of_bag(values) or 'Ridge(tune="oob")'
     wanted = _asks_for_out_of_bag(values) or any(m.projection.needs_out_of_bag for m in members)

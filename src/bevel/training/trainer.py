@@ -20,6 +20,7 @@ from bevel.forest.task import Regression, Task
 from bevel.projections.base import FamilySpec, SparseDirections
 from bevel.projections.custom import check_sums
 from bevel.projections.families import ProjectionDraws
+from bevel.training.honest_leaves import with_honest_leaves
 from bevel.training.options import TrainingOptions
 from bevel.training.progress import Progress
 
@@ -114,12 +115,19 @@ def train(
             raise MemoryError(_needed_for(dataset, options, len(trees))) from error
         if progress.wanted:
             progress(len(trees))
-    return FlatForest(
+    forest = FlatForest(
         n_features=dataset.shape[1],
         n_classes=target.n_classes,
         levels=encoding.levels,
         medians=encoding.medians,
         **arrays,
+    )
+    if not options.leaf_share:
+        return forest
+    return with_honest_leaves(
+        *(forest, dataset, target.values, target.weights, options.bags(dataset.shape[0]), trees),
+        balances=options.balanced_subsample,
+        n_threads=n_threads,
     )
 
 

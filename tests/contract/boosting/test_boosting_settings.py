@@ -200,6 +200,23 @@ def test_symmetric_trees_may_have_linear_leaves() -> None:
     np.testing.assert_array_equal(model.predict(X)[:50], single)
 
 
+@pytest.mark.parametrize(
+    ("first", "then", "message"),
+    [
+        ({}, {"loss": "poisson"}, r"\(identity, 1\); got 'poisson' \(exponential, 1\)"),
+        ({"quantile": [0.1, 0.5]}, {"quantile": [0.1, 0.5, 0.9]}, r"\(sorted, 2\); got 'quantile'"),
+    ],
+)
+def test_iterations_added_later_predict_what_earlier_ones_do(
+    first: dict[str, Any], then: dict[str, Any], message: str
+) -> None:
+    loss = {"loss": "quantile"} if first else {}
+    model = fit(**loss, **first, warm_start=True)
+    model.set_params(max_iter=12, **then)
+    with pytest.raises(ValueError, match=message):
+        model.fit(X, np.exp(Y))
+
+
 def test_quantiles_share_trees() -> None:
     model = fit(loss="quantile", quantile=[0.1, 0.5, 0.9], multi_strategy="multi_output_tree")
     coverage = np.mean((model.predict(X)[:, 0] <= Y) & (model.predict(X)[:, 2] >= Y))

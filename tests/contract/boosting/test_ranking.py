@@ -122,6 +122,25 @@ def test_queries_that_do_not_fit_are_refused(given: dict[str, Any], message: str
         ObliqueBoostingRanker(**SETTINGS).fit(X, y, **arguments)
 
 
+def test_one_query_validates_and_is_scored() -> None:
+    X, y, query = _problem(40)
+    new = query == 39
+    same = np.full(np.count_nonzero(new), "a query")
+    train = {"groups": query[~new], "X_val": X[new], "y_val": y[new], "groups_val": same}
+    model = ObliqueBoostingRanker(**SETTINGS).fit(X[~new], y[~new], **train)
+    expected = model.score(X[new], y[new], groups=same)
+    assert model.validation_score_[model.n_iter_ - 1] == pytest.approx(expected, rel=1e-12)
+
+
+def test_queries_to_score_are_read_as_those_of_the_fit_are() -> None:
+    X, y, query = _problem()
+    model = ObliqueBoostingRanker(**SETTINGS).fit(X, y, groups=query)
+    mixed = [f"q{each}" if each % 2 else int(each) for each in query]
+    assert model.score(X, y, groups=mixed) == model.score(X, y, groups=query)
+    with pytest.raises(ValueError, match="groups must have no missing values; got 1"):
+        model.score(X, y, groups=[None, *query[1:]])
+
+
 @pytest.mark.parametrize("relevance", [-1.0, 31.0])
 def test_relevance_out_of_range_is_refused(relevance: float) -> None:
     X, y, query = _problem()

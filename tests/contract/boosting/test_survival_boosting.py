@@ -12,7 +12,13 @@ import pytest
 from support.model_files import estimator_of, file_of
 
 import bevel
-from bevel import ModelFileError, ObliqueSurvivalBoosting, analysis
+from bevel import (
+    ModelFileError,
+    ObliqueBoostingRanker,
+    ObliqueRegressor,
+    ObliqueSurvivalBoosting,
+    analysis,
+)
 from bevel.datasets import proportional_hazards, weibull
 
 SETTINGS: dict[str, Any] = {"max_iter": 6, "early_stopping": False, "random_state": 0}
@@ -103,6 +109,21 @@ def test_times_that_are_none_are_refused(change: Any, message: str) -> None:
     X, y = weibull(100, random_state=6)
     with pytest.raises(ValueError, match=message):
         ObliqueSurvivalBoosting(**SETTINGS).fit(X, change(y))
+
+
+def test_iterations_added_later_have_the_loss_of_the_first_ones() -> None:
+    X, y = weibull(60, random_state=0)
+    model = ObliqueSurvivalBoosting("cox", **SETTINGS, warm_start=True).fit(X, y)
+    model.set_params(loss="weibull", max_iter=8)
+    with pytest.raises(ValueError, match='loss must be "cox", as in the first fit'):
+        model.fit(X, y)
+
+
+@pytest.mark.parametrize("kind", [ObliqueSurvivalBoosting, ObliqueBoostingRanker, ObliqueRegressor])
+def test_scanned_tables_are_refused_by_name_where_rows_must_be_in_memory(kind: Any) -> None:
+    X, y = weibull(60, random_state=0)
+    with pytest.raises((TypeError, ValueError), match=r"in memory.*; got a scanned table"):
+        kind().fit(bevel.scan(X, target=y["time"]))
 
 
 def test_what_is_not_defined_for_one_risk_is_refused() -> None:

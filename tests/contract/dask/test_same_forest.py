@@ -63,10 +63,12 @@ def test_forest_of_levels_and_means_of_the_target_has_the_file_of_a_local_fit(tm
     assert file_of(grown, tmp_path) == file_of(local, tmp_path)
 
 
+@pytest.mark.parametrize("honest", [False, True])
 @pytest.mark.parametrize("chunks", [(300, 5), (100, 2), (18, 5)])
-def test_regressor_has_the_file_of_a_local_fit_for_any_chunks(chunks, tmp_path):
+def test_regressor_has_the_file_of_a_local_fit_for_any_chunks(chunks, honest, tmp_path):
     X, _, target = numbers()
     settings = {"n_estimators": 60, "keep_targets": True, "oob_score": True, "random_state": 1}
+    settings["honest"] = honest
     local = ObliqueForestRegressor(**settings).fit(X, target)
     rows, targets = da.from_array(X, chunks=chunks), da.from_array(target, chunks=77)
     grown = DaskObliqueForestRegressor(**settings).fit(rows, targets)

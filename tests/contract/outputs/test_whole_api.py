@@ -35,6 +35,7 @@ ANSWERS = {
 REFUSES = {
     "accumulated_local_effects": lambda f, y: analysis.accumulated_local_effects(f, X, 0),
     "calibration": lambda f, y: analysis.calibration(f, X, y),
+    "conformal": lambda f, y: analysis.conformal(f, X, y),
     "effect_along": lambda f, y: analysis.effect_along(f, X, [1.0, 0.0, 0.0]),
     "error_and_correlation": lambda f, y: analysis.error_and_correlation(f, X, y),
     "importance(permutation)": lambda f, y: analysis.importance(f, "permutation", X, y),

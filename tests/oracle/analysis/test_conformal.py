@@ -158,6 +158,10 @@ def test_what_has_no_conformal_predictions_is_refused() -> None:
         analysis.conformal(several, X, np.column_stack([y, y]))
     with pytest.raises(TypeError, match="conformal needs a forest that was fitted to a target"):
         analysis.conformal(ObliqueIsolationForest(5, random_state=0).fit(X), X, y)
+    levels = {"loss": "quantile", "quantile": [0.1, 0.9], "max_iter": 2, "random_state": 0}
+    quantiles = ObliqueBoostingRegressor(**levels).fit(X, y)
+    with pytest.raises(ValueError, match="one prediction for each row; got one of several quant"):
+        analysis.conformal(quantiles, X, y)
     ranker = ObliqueBoostingRanker(max_iter=2, random_state=0)
     ranker.fit(X, np.abs(y), groups=np.arange(60) // 6)
     with pytest.raises(ValueError, match="classes or numbers; got a ranking model"):

@@ -116,3 +116,28 @@ def test_rows_of_weight_zero_have_no_effect_on_a_ranking() -> None:
     one = ObliqueBoostingRanker(**settings).fit(X, y, sample_weight=weights, groups=query)
     other = ObliqueBoostingRanker(**settings).fit(X[kept], y[kept], groups=query[kept])
     np.testing.assert_array_equal(one.predict(X), other.predict(X))
+    scores = [
+        one.score(X, y, weights, groups=query),
+        one.score(X[kept], y[kept], groups=query[kept]),
+    ]
+    assert scores[0] == scores[1] != one.score(X, y, groups=query)
+
+
+def test_validation_rows_of_weight_zero_are_in_no_ranking() -> None:
+    X, y, query = _problem(5)
+    weights = (np.random.default_rng(0).random(len(y)) < 0.7).astype(float)
+    kept = weights > 0.0
+    model = ObliqueBoostingRanker(max_iter=5, random_state=0)
+    curves = [
+        model.fit(
+            *(X, y),
+            groups=query,
+            X_val=X[rows],
+            y_val=y[rows],
+            sample_weight_val=own,
+            groups_val=query[rows],
+        ).validation_score_
+        for rows, own in ((slice(None), weights), (kept, None), (slice(None), None))
+    ]
+    np.testing.assert_allclose(curves[0], curves[1], rtol=1e-12)
+    assert (curves[0] != curves[2]).any()

@@ -62,6 +62,7 @@ def made_of_forests(name):
         "BiasAndVariance": lambda: both,
         "Calibration": lambda: analysis.calibration(forest, X, labels),
         "ClassEffects": lambda: both.classes,
+        "ConformalPredictions": lambda: analysis.conformal(forest, X, labels),
         "Directions": lambda: analysis.importance(forest, "projection"),
         "Effect": lambda: analysis.partial_dependence(forest, X, X.columns[0], grid_resolution=4),
         "ErrorAndCorrelation": lambda: analysis.error_and_correlation(regressor, X, values),

@@ -84,6 +84,7 @@ WITHOUT_SCORES = {
     "accumulated_local_effects": "how predictions change with a feature",
     "effect_along": "how predictions change along a direction",
     "partial_dependence": "how predictions change with a feature",
+    "conformal": "takes the rows of the fit only",
     "bias_and_variance": "grows its own forests and tests them on other rows",
     "forward_selection": "scores rows left out",
     "group_selections": "scores rows left out",

@@ -48,7 +48,7 @@ def test_groups_of_one_row_each_are_none():
         (["a", None, "a", "b"], "groups must have no missing values; got 1 (row index 1)"),
         ([1.0, 2.0, np.nan, np.nan], "got 2 (row index 2)"),
         (pd.Series(["a", "b", pd.NA, "a"]), "got 1 (row index 2)"),
-        (["a"] * 4, "groups must be two or more; got 'a' in all 4 rows. Leave it out."),
+        (["a"] * 4, "groups must be two or more; got 'a' in all 4 rows. Pass the group"),
     ],
 )
 def test_wrong_groups_are_refused(groups, said):

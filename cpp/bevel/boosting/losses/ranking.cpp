@@ -91,7 +91,11 @@ class RankingLoss : public Loss {
   void of_rows(const RawPredictions&, std::span<const uint32_t>, double*) const override {}
 
  private:
-  Queries group(std::span<const uint32_t> rows, size_t n_rows) const {
+  // Rows of weight zero are in no ranking.
+  Queries group(std::span<const uint32_t> all, size_t n_rows) const {
+    std::vector<uint32_t> rows;
+    for (const uint32_t row : all)
+      if (target_.weight(row) > 0.0) rows.push_back(row);
     std::vector<size_t> count(n_rows, 0);
     for (const uint32_t row : rows) ++count[target_.groups[row]];
     Queries result;

@@ -19,7 +19,7 @@ from sklearn.utils import _safe_indexing
 
 from bevel._types import Array, Bools, Floats, Ints64, Target
 from bevel.analysis.analysed_forest import AnalysedForest, check_count, read_forest
-from bevel.analysis.printing import PrintedResult, PrintedTable
+from bevel.analysis.printing import PrintedResult, PrintedTable, data_frame
 from bevel.errors import shorten, wrong_value
 from bevel.forest.fitted_forest import FittedForest
 from bevel.forest.predictor import tree_predictions
@@ -229,6 +229,11 @@ class ConformalPredictions(PrintedResult):
             parts.append(found)
         return np.concatenate(parts)
 
+    def to_pandas(self) -> Any:
+        """A line for each training row that was left out: its number, its score, its group."""
+        group = {} if self.by is None else {"group": self.by}
+        return data_frame({"row": self.kept, "score": self.scores, **group})
+
     def _groups(self, by: Any, some: slice, X: Any) -> Iterator[tuple[Ints64, Ints64]]:
         """Rows of a block and training rows that belong together."""
         n_rows = int(X.shape[0]) if hasattr(X, "shape") else len(X)
@@ -322,6 +327,11 @@ def _left_out(model: Any, X: Any, y: Any, cv: int) -> LeftOut:
         raise ValueError(
             f"conformal needs a model of classes or numbers; got {task.model}. Use the measures "
             "that are made for it, such as score."
+        )
+    if fitted.aggregation.sorts:
+        raise ValueError(
+            "conformal needs a model with one prediction for each row; got one of several "
+            "quantiles. Fit a model of the median, or of squared error."
         )
     if fitted.aggregation.has_bags:
         analysed = read_forest(model, "conformal")

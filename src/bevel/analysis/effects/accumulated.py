@@ -12,7 +12,13 @@ from scipy.spatial import cKDTree
 
 from bevel import _core
 from bevel._types import Bools, Float32s, Floats, Ints32
-from bevel.analysis.analysed_forest import AnalysedForest, check_count, explains_sums, read_forest
+from bevel.analysis.analysed_forest import (
+    AnalysedForest,
+    check_count,
+    explains_sums,
+    read_forest,
+    views_of,
+)
 from bevel.analysis.effects.partial_dependence import (
     EffectColumn,
     EffectRows,
@@ -25,6 +31,7 @@ from bevel.analysis.effects.partial_dependence import (
     read_effect_column,
     read_effect_rows,
     read_features,
+    rows_under,
 )
 from bevel.analysis.effects.result import Effect
 from bevel.errors import wrong_value
@@ -294,21 +301,26 @@ class Trends(NamedTuple):
         Accumulated local effect at the 95 % quantile minus that at the 5 % quantile; NaN for
         nominal and for constant features.
     output : list of str or None
-        Class whose probability changes most, for each feature; None in regression, and for two
+        Class or quantile that changes most, for each feature; None in regression, and for two
         classes, where it is the second one.
     direction : list of str
         "rises", "falls", or "mixed" where the curve reverses more than half of its change; "" for
         nominal and for constant features, and where the curve is flat.
+    what : str
+        What changes, such as "prediction" or "probability of a class".
     """
 
     change: Floats
     output: list[str] | None
     direction: list[str]
+    what: str
 
 
 def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
     """Trends of all features over the rows X."""
-    rows = read_effect_rows(analysed, X, None, None, False, 0)
+    encoded = np.ascontiguousarray(analysed.encode(X))
+    views = views_of(analysed.estimator, analysed.caller)
+    rows = rows_under(views, encoded, np.ones(len(encoded)))
     p = len(analysed.names)
     change, column = np.full(p, np.nan), np.zeros(p, np.intp)
     direction = [""] * p
@@ -326,9 +338,14 @@ def read_trends(analysed: AnalysedForest, X: Any) -> Trends:
         of_class = curve[:, column[feature]]
         change[feature] = of_class[-1] - of_class[0]
         direction[feature] = _direction(of_class)
-    if analysed.task.common_output:
-        return Trends(change, None, direction)
-    return Trends(change, [str(label) for label in analysed.task.labels_of(column)], direction)
+    task, sums = analysed.task, analysed.fitted.aggregation.names(analysed.task)
+    common = (sums[0] if len(sums) == 1 else None) if sums else task.common_output
+    if common:
+        return Trends(change, None, direction, common)
+    if task.classes is None:
+        return Trends(change, [sums[k] for k in column], direction, "quantile")
+    what = "score of a class" if sums else "probability of a class"
+    return Trends(change, [str(label) for label in task.labels_of(column)], direction, what)
 
 
 def _direction(curve: Floats) -> str:

@@ -5,7 +5,14 @@ import pandas as pd
 import pytest
 from scipy import stats
 
-from bevel import ObliqueForestClassifier, ObliqueForestRegressor, analysis, plots
+from bevel import (
+    ObliqueBoostingClassifier,
+    ObliqueBoostingRegressor,
+    ObliqueForestClassifier,
+    ObliqueForestRegressor,
+    analysis,
+    plots,
+)
 from bevel.analysis.importances.significance import correct
 
 
@@ -144,6 +151,32 @@ def test_importances_have_signs_of_effects():
     three = ObliqueForestClassifier(30, random_state=0).fit(X, np.digitize(y, [-1, 1]))
     with_class = analysis.importance(three, "split_frequency", effects_on=X)
     assert set(with_class.effect_of) <= {"0", "1", "2"}
+
+
+BOOSTED = {
+    "numbers": (ObliqueBoostingRegressor, {"loss": "squared_error"}),
+    "linear leaves": (ObliqueBoostingRegressor, {"linear_leaves": True}),
+    "quantiles": (ObliqueBoostingRegressor, {"loss": "quantile", "quantile": [0.1, 0.9]}),
+    "two classes": (ObliqueBoostingClassifier, {}),
+    "three classes": (ObliqueBoostingClassifier, {"multi_strategy": "multi_output_tree"}),
+}
+
+
+@pytest.mark.parametrize("name", BOOSTED)
+def test_effects_of_boosting_are_those_of_its_sums(name):
+    kind, settings = BOOSTED[name]
+    X, y = problem(120)
+    target = {"two classes": y > 0, "three classes": np.digitize(y, [-1, 1])}.get(name, y)
+    model = kind(max_iter=20, random_state=0, **settings).fit(X, target)
+    found = analysis.importance(model, "gini", effects_on=X)
+    for feature in range(2):
+        curve = analysis.accumulated_local_effects(model, X, [feature], n_bins=20).values
+        change = np.atleast_1d(curve[-2] - curve[1])
+        assert found.effect[feature] == pytest.approx(change[np.argmax(np.abs(change))], rel=1e-6)
+    several = name in ("quantiles", "three classes")
+    assert (found.effect_of is not None) == several
+    what = {"two": "log odds of True", "three": "score of a class", "quantiles": "quantile"}
+    assert f"change of the {what.get(name.split()[0], 'prediction')} from" in found.hint
 
 
 def test_effect_that_turns_is_mixed_and_nominal_features_have_no_direction():
