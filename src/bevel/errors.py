@@ -7,6 +7,8 @@ functions here put them in that order, so that all messages of the package have 
 from __future__ import annotations
 
 import difflib
+import sys
+import warnings
 from collections.abc import Sequence
 
 __all__ = [
@@ -21,6 +23,7 @@ __all__ = [
     "join_names",
     "nearest",
     "shorten",
+    "warn_user",
     "wrong_type",
     "wrong_value",
 ]
@@ -59,6 +62,14 @@ class SlimForestError(ValueError, AttributeError):
 
 class ModelFileError(ValueError):
     """A file is damaged, truncated, or not a model file at all."""
+
+
+def warn_user(message: str, category: type[Warning]) -> None:
+    """Warn at the line outside the package that led here, however many calls lie between."""
+    level, frame = 2, sys._getframe(1)
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").startswith("bevel."):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, category, stacklevel=level)
 
 
 def shorten(value: object, limit: int = 60) -> str:

@@ -10,7 +10,6 @@ nothing they differ as those of any two rows do.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -22,7 +21,7 @@ import numpy.typing as npt
 
 from bevel._types import AnyFloats, Floats, Ints64
 from bevel.data.tables import Table
-from bevel.errors import LeakWarning, join_names
+from bevel.errors import LeakWarning, join_names, warn_user
 
 __all__ = [
     "Copies",
@@ -73,7 +72,6 @@ def warn_of_leaks(
     *,
     passed_over: Sequence[int] = (),
     grouped: bool = False,
-    stacklevel: int = 4,
 ) -> None:
     """Warn once of columns that give the target away, and of copies of rows.
 
@@ -95,8 +93,6 @@ def warn_of_leaks(
         Columns that were warned of already.
     grouped : bool, default=False
         Whether copies are expected, since rows belong together.
-    stacklevel : int, default=4
-        Of the warning, as in `warnings.warn`.
     """
     if not _watches.get():
         return
@@ -121,7 +117,7 @@ def warn_of_leaks(
     if copies is not None:
         found.append(str(copies))
     if found:
-        warnings.warn(" ".join(found), LeakWarning, stacklevel=stacklevel)
+        warn_user(" ".join(found), LeakWarning)
 
 
 def find_leaks(

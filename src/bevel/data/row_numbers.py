@@ -7,7 +7,6 @@ no other; so does a name that no other row has.
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
@@ -19,7 +18,7 @@ from bevel._types import Floats
 from bevel.data.encoding import MAX_LEVELS, Levels
 from bevel.data.level_statistics import LevelTarget
 from bevel.data.tables import Table, index_columns
-from bevel.errors import RowNumberWarning, join_names
+from bevel.errors import RowNumberWarning, join_names, warn_user
 
 __all__ = [
     "find_row_numbers",
@@ -78,13 +77,12 @@ def warn_of_too_many(names: Sequence[str], levels: Mapping[int, Levels], scanned
     most = f"at most {MAX_LEVELS:,}" + (", and one for two rows" if scanned else "")
     for feature, each in levels.items():
         if each.n_too_many:
-            warnings.warn(
+            warn_user(
                 f"Column {names[feature]} has {each.n_too_many:,} labels, too many to be levels "
                 f"({most}). It is left out: no split uses it. Join rare labels, or fit a forest or "
                 'boosting of one output with projection="auto" in memory: there the mean of the '
                 "target stands for each label.",
                 RowNumberWarning,
-                stacklevel=4,
             )
 
 
@@ -135,7 +133,7 @@ def _warn(table: Table, features: Sequence[int], what: str) -> None:
     if features:
         names = join_names([table.describe(feature) for feature in features])
         which = "Column" if len(features) == 1 else "Each of columns"
-        warnings.warn(f"{which} {names} {what}", RowNumberWarning, stacklevel=4)
+        warn_user(f"{which} {names} {what}", RowNumberWarning)
 
 
 def find_row_numbers(

@@ -6,7 +6,6 @@ their words say needs a vocabulary, which scikit-learn's vectorizers make in a p
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Collection, Iterable, Sequence
 from typing import Any
 
@@ -14,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from bevel.data.tables import ArrayTable, Table, is_missing
-from bevel.errors import TextColumnWarning, join_names
+from bevel.errors import TextColumnWarning, join_names, warn_user
 
 __all__ = ["FEW_TEXTS", "are_texts", "find_texts", "holds_text", "warn_of_texts"]
 
@@ -69,16 +68,15 @@ def find_texts(table: Table, nominal: Iterable[int], chosen: bool) -> list[int]:
     return [feature for feature in sorted(asked) if holds_text(table.labels(feature))]
 
 
-def warn_of_texts(names: Sequence[str], stacklevel: int = 4) -> None:
+def warn_of_texts(names: Sequence[str]) -> None:
     """Warn of columns of free text, if there are any."""
     if names:
         listed = join_names(list(names))
         held = "holds" if len(names) == 1 else "hold"
-        warnings.warn(
+        warn_user(
             f"Column {listed} {held} free text, in which hardly two rows agree: the model "
             "leaves it out. To use its words, turn them into numbers in a pipeline, for example "
             "by TfidfVectorizer and TruncatedSVD of scikit-learn; to read it as levels "
             "nevertheless, name it in categorical_features.",
             TextColumnWarning,
-            stacklevel=stacklevel,
         )

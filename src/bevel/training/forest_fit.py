@@ -278,7 +278,6 @@ def prepare_rows(
                 *(table, dataset.X, dataset.encoding.levels, *about, target.weights),
                 passed_over=counting,
                 grouped=order.groups is not None,
-                stacklevel=6,
             )
     options = resolve_options(values, members, shape_of(dataset), request.seed, groups)
     options = _constrained(options, request, table, dataset, target)
