@@ -34,10 +34,12 @@ def data_sheet(data: LabelledRows, model: Any) -> str:
     n_rows, n_features = data.X.shape
     cells = n_rows * n_features
     n_missing = sum(int(data.X.missing(index).sum()) for index in range(n_features))
+    share = 100.0 * n_missing / cells
+    gaps = "under 0.1" if 0.0 < share < 0.05 else f"{share:.1f}"
     lines: dict[str, object] = {
         "rows": f"{n_rows:,}",
         "features": f"{n_features:,}, {len(data.X.nominal):,} of them nominal",
-        "missing": f"{n_missing:,} of {cells:,} cells ({100 * n_missing / cells:.1f} %)",
+        "missing": f"{n_missing:,} of {cells:,} cells ({gaps} %)",
         **words.target_lines(data, n_missing),
     }
     remarks = bullets(data.notes) if data.notes else ""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import compress
 from pathlib import Path
 from typing import Any
 
@@ -143,16 +144,33 @@ def paths(tree: SurrogateTree, node: int, tests: tuple[Condition, ...]) -> Any:
 
 
 def merged(tests: tuple[Condition, ...]) -> list[Condition]:
-    """Merge the conditions on each numeric column into one."""
+    """Merge the conditions on each column into one."""
     found: dict[Any, Condition] = {}
     for test, holds in tests:
         if isinstance(test, LabelTest):
-            found[len(found), test] = test, holds
+            known = found.get(test.feature)
+            found[test.feature] = (test, holds) if known is None else _one_of(known, (test, holds))
             continue
         given = test if holds else _other_side(test)
         earlier = found.get(test.terms)
         found[test.terms] = (given if earlier is None else _both(earlier[0], given)), True
     return list(found.values())
+
+
+def _one_of(*both: Condition) -> Condition:
+    """One condition on a nominal column for two: a test that holds, if one of them does."""
+    (one, holds), (other, other_holds) = sorted(both, key=lambda each: not each[1])
+    assert isinstance(one, LabelTest)
+    assert isinstance(other, LabelTest)
+    if holds:
+        kept = [(label in other.labels) == other_holds for label in one.labels]
+        labels, words = tuple(compress(one.labels, kept)), tuple(compress(one.words, kept))
+        missing = one.missing and other.missing == other_holds
+        return replace(one, labels=labels, words=words, missing=missing), True
+    new = [label not in one.labels for label in other.labels]
+    labels = (*one.labels, *compress(other.labels, new))
+    words = (*one.words, *compress(other.words, new))
+    return replace(one, labels=labels, words=words, missing=one.missing or other.missing), False
 
 
 def _other_side(test: NumberTest) -> NumberTest:

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from support.naive.survival import hazard_jumps
 
 from bevel import ObliqueSurvivalForest
 from bevel.analysis import surrogate_tree
-from bevel.analysis.rules.conditions import read_columns
+from bevel.analysis.rules.conditions import LabelTest, read_columns
 from bevel.data.survival import read_survival
 from bevel.data.tables import read_table
 from bevel.datasets import weibull
@@ -48,3 +50,14 @@ def test_rules_divide_the_rows_as_the_tree_does(missing: bool) -> None:
             if survival <= 0.5 and np.isinf(median):
                 median = time
         assert rule.median == median
+
+
+def test_conditions_on_a_nominal_column_are_merged() -> None:
+    column = np.array(["a", "b", "c", "new", None], dtype=object)
+    sets = [labels for n in range(4) for labels in itertools.combinations("abc", n)]
+    tests = [LabelTest(0, labels, missing) for labels in sets for missing in (False, True)]
+    conditions = [(test, holds) for test in tests for holds in (False, True)]
+    for one, other in itertools.product(conditions, repeat=2):
+        ((test, holds),) = merged((one, other))
+        wanted = [each.holds([column]) == of for each, of in (one, other)]
+        np.testing.assert_array_equal(test.holds([column]) == holds, wanted[0] & wanted[1])

@@ -41,30 +41,30 @@ template <class Payoff, class OfRow, class OfOther>
 void pay_model(const GameTree& tree, const GameSplit& leaf, OfRow of_row, OfOther of_other,
                Decisions& decisions, Payoff& payoff, typename Payoff::Sums& sums) {
   using Sums = typename Payoff::Sums;
-  double value = *tree.values_of(leaf);
+  double value[Payoff::kWidth] = {*tree.values_of(leaf)};  // models have one column
   for (const LeafTerm& term : tree.terms_of(leaf)) {
     const int32_t feature = tree.local(term.feature);
     Source& source = decisions.source[static_cast<size_t>(feature)];
     const double with = of_row(term), without = of_other(term);
-    value += source == Source::row ? with : without;
+    value[0] += source == Source::row ? with : without;
     if (source != Source::free || with == without) continue;
-    const double change = with - without;
+    const double change[Payoff::kWidth] = {with - without};
     source = Source::row;
     decisions.features[decisions.n++] = feature;
     ++decisions.n_of_row;
     Sums below{};
-    payoff.add_leaf(&change, decisions, below);
+    payoff.add_leaf(change, decisions, below);
     --decisions.n_of_row;
     --decisions.n;
     source = Source::free;
     payoff.add_split(feature, below, Sums{}, sums);
   }
-  payoff.add_leaf(&value, decisions, sums);
+  payoff.add_leaf(value, decisions, sums);
 }
 
-// `Payoff` has the type Sums, add_leaf(values, decisions, sums), which may add to the sums of the
-// boxes below a decision, and add_split(feature, of_row, of_background, sums) with the sums below
-// both sides of one.
+// `Payoff` has the type Sums, the number kWidth of values that it reads at least, add_leaf(values,
+// decisions, sums), which may add to the sums of the boxes below a decision, and add_split(feature,
+// of_row, of_background, sums) with the sums below both sides of one.
 template <class Payoff>
 class BoxGames {
  public:

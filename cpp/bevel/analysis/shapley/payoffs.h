@@ -16,6 +16,7 @@ namespace bevel {
 template <size_t K>
 class ValuePayoffs {
  public:
+  static constexpr size_t kWidth = K;
   struct Sums {
     double of_row[K] = {}, of_background[K] = {};
   };
@@ -58,6 +59,7 @@ class ValuePayoffs {
 // places; diagonals get the values, from which the others of their row are to be taken away.
 class PairPayoffs {
  public:
+  static constexpr size_t kWidth = 1;
   struct Sums {};
 
   PairPayoffs(const BoxWeights& weights, size_t n_columns)

@@ -487,7 +487,6 @@ void SharedSplitter::search(std::span<Node> nodes, bool is_level) {
     if (!node.cut.found() || is_small(node)) node.histogram.reset();
 }
 
-// Codes that no row of the nodes has go with the heavier side.
 void SharedSplitter::settle_unseen(std::span<const Node> nodes, NodeCut& cut) const {
   const auto column = static_cast<size_t>(cut.column);
   std::array<uint8_t, kCodes> goes_left{};

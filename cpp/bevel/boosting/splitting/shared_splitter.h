@@ -69,7 +69,7 @@ class SharedSplitter {
   // Sets the cuts of nodes that are children of the same splits side by side, or the one cut that
   // all of them share.
   void search(std::span<Node> nodes, bool is_level);
-  // The hessian on the left of a cut, and of all rows, summed over nodes and outputs.
+  // Sends codes that no row of the nodes has to the side of the larger sum of hessians.
   void settle_unseen(std::span<const Node> nodes, NodeCut& cut) const;
   void codes_on_left(const NodeCut& cut, uint8_t* goes_left) const;
   double gain_of(const Node& parent, const Node& left) const;

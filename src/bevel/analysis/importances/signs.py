@@ -63,9 +63,7 @@ def with_effects(found: Importance | Directions, analysed: AnalysedForest, X: An
     trends = read_trends(analysed, X)
     of = None if trends.output is None else np.array(trends.output, dtype=object)
     direction = np.array(trends.direction, dtype=object)
-    hint = (
-        f"effect: change of the {trends.what} from the 5 % to the 95 % quantile of the feature"
-    )
+    hint = f"effect: change of the {trends.what} from the 5 % to the 95 % quantile of the feature"
     return replace(
         found,
         effect=trends.change,
