@@ -47,8 +47,20 @@ BEVEL_WIDE_LOOP void unpack_sums(const PackedSum* sums, size_t n, double* gradie
   }
 }
 
+// Forbids cuts that leave a side fewer rows than least.
+void forbid_few_rows(const uint32_t* counts, const uint8_t* order, size_t n, int64_t first,
+                     int64_t all, int64_t least, double* scores) {
+  int64_t left = first;
+  for (size_t i = 0; i < n; ++i) {
+    left += counts[order ? order[i] : i];
+    if (left < least || all - left < least) scores[i] = -std::numeric_limits<double>::infinity();
+  }
+}
+
+}  // namespace
+
 // Scores of the cuts of a column, output after output.
-class PrefixScores {
+class SharedSplitter::PrefixScores {
  public:
   // Adds the scores of n cuts: sums are those of the codes in the order of `order`, or of the codes
   // themselves; first: what is on the left of all cuts. Outputs with the hessians of the next one
@@ -87,18 +99,6 @@ class PrefixScores {
   std::array<PackedSum, kCodes> prefix_;
   std::array<double, kCodes> gradient_, hessian_, left_, right_;
 };
-
-// Forbids cuts that leave a side fewer rows than least.
-void forbid_few_rows(const uint32_t* counts, const uint8_t* order, size_t n, int64_t first,
-                     int64_t all, int64_t least, double* scores) {
-  int64_t left = first;
-  for (size_t i = 0; i < n; ++i) {
-    left += counts[order ? order[i] : i];
-    if (left < least || all - left < least) scores[i] = -std::numeric_limits<double>::infinity();
-  }
-}
-
-}  // namespace
 
 // The cuts of a group of columns, for one thread. A table of scores belongs to nodes that share a
 // cut.

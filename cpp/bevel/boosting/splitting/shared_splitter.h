@@ -59,6 +59,7 @@ class SharedSplitter {
   void end_node(Node& node) { node.histogram.reset(); }
 
  private:
+  class PrefixScores;
   class GroupSearch;
 
   std::vector<GrowingNode<Node>> grow_levels(Node root);
