@@ -240,7 +240,7 @@ class ObliqueBoosting(TreeEstimator, metaclass=ABCMeta):
             grouped = order.groups is not None
             about = (target.values, self._task().n_classes, target.weights)
             read = (table, dataset.X, dataset.encoding.levels, *about)
-            warn_of_leaks(*read, grouped=grouped, stacklevel=5)
+            warn_of_leaks(*read, grouped=grouped)
         seed = draw_seed(self.random_state) if before is None else self._warm_start_seed(before)
         if X_val is not None:
             dataset, target = self._with_validation(dataset, target, validation)
