@@ -339,9 +339,8 @@ void bind_trainer(nb::module_& m) {
          std::optional<Vector<double>> weights, bool of_leaves) {
         require(!weights || weights->shape(0) == n_rows, "[bag] length of weights");
         const double* given = weights ? weights->data() : nullptr;
-        return to_numpy(of_leaves
-                            ? draw_bag_part(options, n_rows, tree, given, BagPart::leaves)
-                            : draw_bag(options, n_rows, tree, given));
+        return to_numpy(of_leaves ? draw_bag_part(options, n_rows, tree, given, BagPart::leaves)
+                                  : draw_bag(options, n_rows, tree, given));
       },
       nb::arg("options"), nb::arg("n_rows"), nb::arg("tree"),
       nb::arg("weights").noconvert() = nb::none(), nb::arg("of_leaves") = false);

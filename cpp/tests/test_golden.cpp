@@ -5,6 +5,7 @@
 // in the changelog.
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <functional>
 #include <numeric>
@@ -127,7 +128,9 @@ tests::Problem by_time(const tests::Problem& problem) {
   return sorted;
 }
 
-FlatForest boosted(const std::string& loss, const char* simd, int n_threads) {
+using SetOptions = void (*)(BoostingOptions&);
+
+FlatForest boosted(const std::string& loss, SetOptions set, const char* simd, int n_threads) {
   const int32_t n_outputs = loss == "multinomial" ? 3 : 1;
   const int32_t n_classes = n_outputs == 3 ? 3 : loss == "log_loss" ? 2 : 0;
   const tests::Problem problem = tests::make_problem(kRows, n_classes);
@@ -141,8 +144,20 @@ FlatForest boosted(const std::string& loss, const char* simd, int n_threads) {
   boosting.n_outputs = n_outputs;
   boosting.max_iter = kTrees;
   boosting.subsample = loss == "gamma" ? 0.5 : 1.0;
-  return boost({data, {targets.data(), nullptr}}, boosting, options, n_threads,
-               [](size_t, double) { return true; })
+  set(boosting);
+  BoostingTarget target{targets.data()};
+  std::vector<uint32_t> groups(kRows);
+  std::vector<uint8_t> event(kRows);
+  if (loss == "lambdarank" || loss == "pairwise") {
+    for (size_t i = 0; i < kRows; ++i) groups[i] = static_cast<uint32_t>(i / 20);
+    for (double& value : targets) value = std::floor(2.0 * std::fabs(value));
+    target.groups = groups.data();
+  } else if (loss == "cox" || loss == "log_logistic" || loss == "weibull") {
+    for (size_t i = 0; i < kRows; ++i) event[i] = i % 3 != 0;
+    for (double& value : targets) value = 0.1 + std::fabs(value);
+    target.event = event.data();
+  }
+  return boost({data, target}, boosting, options, n_threads, [](size_t, double) { return true; })
       .forest;
 }
 
@@ -234,8 +249,32 @@ TEST_CASE("golden: boosted trees of every loss have the bits they had") {
         {"huber", "huber", 7091339957972874152ULL},
         {"quantile", "quantile", 15829135653206106462ULL},
         {"poisson", "poisson", 11282526840275204147ULL},
-        {"gamma, half the rows", "gamma", 13827123787971432331ULL}})
-    check_digest(
-        std::string("boosting, ") + name, wanted,
-        [loss = loss](const char* simd, int n_threads) { return boosted(loss, simd, n_threads); });
+        {"gamma, half the rows", "gamma", 13827123787971432331ULL},
+        {"lambdarank", "lambdarank", 6815196585029388953ULL},
+        {"pairwise", "pairwise", 18258597761401536997ULL},
+        {"Cox", "cox", 9620616495842519849ULL},
+        {"log-logistic", "log_logistic", 11323450531380503803ULL},
+        {"Weibull", "weibull", 12194171949745797225ULL}})
+    check_digest(std::string("boosting, ") + name, wanted,
+                 [loss = loss](const char* simd, int n_threads) {
+                   return boosted(loss, [](BoostingOptions&) {}, simd, n_threads);
+                 });
+}
+
+TEST_CASE("golden: boosted trees of every kind have the bits they had") {
+  const SetOptions symmetric = [](BoostingOptions& options) {
+    options.symmetric = true;
+    options.max_leaf_nodes = 0;
+    options.max_depth = 4;
+  };
+  const SetOptions shared = [](BoostingOptions& options) { options.shares_trees = true; };
+  const SetOptions linear = [](BoostingOptions& options) { options.linear_leaves = true; };
+  for (const auto& [name, loss, set, wanted] :
+       {std::tuple{"symmetric", "squared_error", symmetric, 17018820739646890778ULL},
+        {"shared by classes", "multinomial", shared, 11331261228292853651ULL},
+        {"linear leaves", "squared_error", linear, 6263396240771254223ULL}})
+    check_digest(std::string("boosting, ") + name, wanted,
+                 [loss = loss, set = set](const char* simd, int n_threads) {
+                   return boosted(loss, set, simd, n_threads);
+                 });
 }

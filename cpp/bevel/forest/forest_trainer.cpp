@@ -293,7 +293,8 @@ class Trainer {
     trees_[job].nodes.shrink();
   }
 
-  // How often each row is in the bag, of honest trees in its part for splits. Sorted rows are drawn by their original numbers.
+  // How often each row is in the bag, of honest trees in its part for splits. Sorted rows are drawn
+  // by their original numbers.
   std::vector<int32_t> draw(uint64_t tree_number) const {
     constexpr BagPart part = BagPart::splits;
     if (!training_.bag_row)

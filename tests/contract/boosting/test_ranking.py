@@ -127,7 +127,8 @@ def test_one_query_validates_and_is_scored() -> None:
     new = query == 39
     same = np.full(np.count_nonzero(new), "a query")
     train = {"groups": query[~new], "X_val": X[new], "y_val": y[new], "groups_val": same}
-    model = ObliqueBoostingRanker(**SETTINGS).fit(X[~new], y[~new], **train)
+    settings = {**SETTINGS, "early_stopping": True}
+    model = ObliqueBoostingRanker(**settings).fit(X[~new], y[~new], **train)
     expected = model.score(X[new], y[new], groups=same)
     assert model.validation_score_[model.n_iter_ - 1] == pytest.approx(expected, rel=1e-12)
 
