@@ -211,7 +211,7 @@ def test_many_outputs_are_fitted():
 BAD = {
     "missing": (NUMBERS * np.where(np.arange(N) == 3, np.nan, 1.0)[:, None], "NaN"),
     "infinite": (np.where(NUMBERS[4, 1] == NUMBERS, np.inf, NUMBERS), 'Output "y1".*finite'),
-    "ragged": ([[1.0, 2.0]] * (N - 1) + [[1.0]], "as many targets"),
+    "ragged": ([[1.0, 2.0]] * (N - 1) + [[1.0]], "the same number of targets"),
     "text": (np.array([["a", "b"]] * N, dtype=object), "numbers"),
     "short": (NUMBERS[:-1], "one value for each"),
     "cube": (np.zeros((N, 2, 2)), "1d array"),
