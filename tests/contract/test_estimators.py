@@ -162,7 +162,7 @@ def test_warm_start_with_fewer_trees_raises_and_with_as_many_warns(estimator):
 @BOTH
 def test_warm_start_with_other_bags_raises_for_out_of_bag_estimates(estimator):
     forest = estimator(20, warm_start=True).fit(X, y)
-    with pytest.raises(ValueError, match="needs the same number of rows, max_samples and replace"):
+    with pytest.raises(ValueError, match="needs the same number of rows, max_samples, replace"):
         forest.set_params(n_estimators=30, max_samples=0.5, oob_score=True).fit(X, y)
 
 
