@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, ClassVar, Self
@@ -43,12 +44,159 @@ from bevel.training.progress import Callback
 from bevel.training.targets import SurvivalTargets, TargetKind
 from bevel.training.threads import count_threads
 
+# What all models of times have.
+
+
+class SurvivalMixin(ABC):
+    """Mixin of models of times: curves, quantiles and the score follow from a few methods.
+
+    Curves of a forest are means over the trees of those of its leaves (Kaplan–Meier, Nelson–Aalen);
+    curves of boosting follow from the risk of a row and the baseline of the training rows.
+    """
+
+    @abstractmethod
+    def predict(self, X: Any) -> Floats:
+        """Risk of each row, higher for earlier events."""
+
+    @property
+    @abstractmethod
+    def _times(self) -> Survival | SurvivalByRisk:
+        """The task of the fitted model, which knows the times of the training rows."""
+
+    @abstractmethod
+    def _curves(self, X: Any, grid: Floats, kind: str) -> Floats:
+        """Values of the curves of each row at the times of a grid."""
+
+    @abstractmethod
+    def _times_survived(self, X: Any, share: float) -> Floats:
+        """First time at which the survival curve of each row is at most a share."""
+
+    @property
+    def event_times_(self) -> Floats:
+        """Distinct times at which events were seen in training, ascending."""
+        return self._times.event_times
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """Harrell's concordance of the predicted risks.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        y : structured array, tuple of two arrays, or data frame
+            Times and events of the rows, as in `fit`.
+        sample_weight : None
+            Not supported: pairs of rows have no weights.
+
+        Returns
+        -------
+        float
+            Share of the comparable pairs in which the row of the earlier event has the higher risk;
+            events of all causes count equally.
+        """
+        return _concordance(self._times, y, self.predict(X), sample_weight)
+
+    def predict_survival_function(
+        self, X: Any, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Survival curve of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        times : array-like of ascending times, default=None
+            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
+            constant after the last event of the training rows; of times after their last time,
+            where nothing is known, a warning tells.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            from 0 to the last time of the training rows, or from the first to the last of `times`.
+        """
+        return self._predict_curves(X, times, "survival", return_array)
+
+    def predict_cumulative_hazard_function(
+        self, X: Any, times: Any = None, return_array: bool = False
+    ) -> npt.NDArray[Any]:
+        """Cumulative hazard of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        times : array-like of ascending times, default=None
+            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
+            constant after the last event of the training rows; of times after their last time,
+            where nothing is known, a warning tells.
+        return_array : bool, default=False
+            Whether to return numbers instead of functions.
+
+        Returns
+        -------
+        ndarray
+            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
+            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
+            from 0 to the last time of the training rows, or from the first to the last of `times`.
+        """
+        return self._predict_curves(X, times, "hazard", return_array)
+
+    def predict_median(self, X: Any) -> Floats:
+        """Median survival time of each row.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            First time at which the survival curve is at most one half; infinite where it never is.
+        """
+        return self.predict_quantile(X, 0.5)
+
+    def predict_quantile(self, X: Any, q: float) -> Floats:
+        """Time by which a share q of rows like each row has had the event.
+
+        Parameters
+        ----------
+        X : array, data frame or sparse matrix of shape (n_rows, n_features)
+            Rows to predict.
+        q : float
+            Share, above 0 and below 1; 0.5 is the median.
+
+        Returns
+        -------
+        ndarray of shape (n_rows,)
+            First time at which the survival curve is at most 1 - q; infinite where it never is.
+        """
+        _check_share(q)
+        return self._times_survived(X, 1.0 - float(q))
+
+    def _predict_curves(
+        self, X: Any, times: Any, kind: str, return_array: bool, **given: int
+    ) -> npt.NDArray[Any]:
+        task = self._times
+        grid = read_times(times, task)
+        values = self._curves(X, grid, kind, **given)
+        if return_array:
+            return values
+        domain = (0.0, task.last_time) if times is None else (float(grid[0]), float(grid[-1]))
+        return _as_functions(values, grid, kind, domain)
+
+
 # The oblique survival forest.
 
 
 @savable
 @documented(SURVIVAL_PARAMETERS)
-class ObliqueSurvivalForest(ObliqueForest):
+class ObliqueSurvivalForest(SurvivalMixin, ObliqueForest):
     """A forest of oblique trees for censored times.
 
     At each node a few directions are drawn, the node's rows are projected on them, and the cut
@@ -210,35 +358,10 @@ class ObliqueSurvivalForest(ObliqueForest):
         values: Floats = self._predict_with("values", X)
         return values
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Harrell's concordance of the predicted risks.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        y : structured array, tuple of two arrays, or data frame
-            Times and events of the rows, as in `fit`.
-        sample_weight : None
-            Not supported: pairs of rows have no weights.
-
-        Returns
-        -------
-        float
-            Share of the comparable pairs in which the row of the earlier event has the higher risk;
-            events of all causes count equally.
-        """
-        return _concordance(self._times, y, self.predict(X), sample_weight)
-
     @property
     def n_causes_(self) -> int:
         """Kinds of events: 1 unless risks compete."""
         return self._times.n_causes
-
-    @property
-    def event_times_(self) -> Floats:
-        """Distinct times at which events were seen in training, ascending."""
-        return self._times.event_times
 
     @property
     def _times(self) -> Survival:
@@ -275,56 +398,6 @@ class ObliqueSurvivalForest(ObliqueForest):
         tags.target_tags.required = True
         return tags
 
-    def predict_survival_function(
-        self, X: Any, times: Any = None, return_array: bool = False
-    ) -> npt.NDArray[Any]:
-        """Survival curve of each row: the mean over the trees of its leaves' Kaplan–Meier curves.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        times : array-like of ascending times, default=None
-            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
-            constant after the last event of the training rows; of times after their last time,
-            where nothing is known, a warning tells.
-        return_array : bool, default=False
-            Whether to return numbers instead of functions.
-
-        Returns
-        -------
-        ndarray
-            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
-            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
-            from 0 to the last time of the training rows, or from the first to the last of `times`.
-        """
-        return self._predict_curves(X, times, "survival", return_array)
-
-    def predict_cumulative_hazard_function(
-        self, X: Any, times: Any = None, return_array: bool = False
-    ) -> npt.NDArray[Any]:
-        """Cumulative hazard of each row: the mean over the trees of Nelson–Aalen in its leaves.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        times : array-like of ascending times, default=None
-            Times to evaluate the curves at; None for `event_times_`, at which they jump. A curve is
-            constant after the last event of the training rows; of times after their last time,
-            where nothing is known, a warning tells.
-        return_array : bool, default=False
-            Whether to return numbers instead of functions.
-
-        Returns
-        -------
-        ndarray
-            Array of shape (n_rows,) with a `StepFunction` for each row, as in scikit-survival, or
-            of shape (n_rows, n_times). As there, a function raises for times outside its `domain`:
-            from 0 to the last time of the training rows, or from the first to the last of `times`.
-        """
-        return self._predict_curves(X, times, "hazard", return_array)
-
     def predict_cumulative_incidence_function(
         self, X: Any, cause: int, times: Any = None, return_array: bool = False
     ) -> npt.NDArray[Any]:
@@ -356,59 +429,19 @@ class ObliqueSurvivalForest(ObliqueForest):
         if not (is_number and 1 <= cause <= n_causes):
             remedy = "Fit with competing_risks=True to tell causes apart."
             raise wrong_value("cause", f"a whole number from 1 to {n_causes}", cause, remedy)
-        return self._predict_curves(X, times, "incidence", return_array, int(cause) - 1)
-
-    def predict_median(self, X: Any) -> Floats:
-        """Median survival time of each row.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            First time at which the survival curve is at most one half; infinite where it never is.
-        """
-        return self.predict_quantile(X, 0.5)
-
-    def predict_quantile(self, X: Any, q: float) -> Floats:
-        """Time by which a share q of rows like each row has had the event.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        q : float
-            Share, above 0 and below 1; 0.5 is the median.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            First time at which the survival curve is at most 1 - q; infinite where it never is.
-        """
-        _check_share(q)
-        leaves = self._leaves(X)
-        return median_times(self._fitted, leaves, count_threads(self.n_jobs), 1.0 - float(q))
+        return self._predict_curves(X, times, "incidence", return_array, cause=int(cause) - 1)
 
     def _leaves(self, X: Any) -> Ints32:
         check_is_fitted(self)
         leaves, n_threads = self._fitted.predictor.leaves, count_threads(self.n_jobs)
         return in_blocks(lambda rows: leaves(rows, n_threads), self, X)
 
-    def _predict_curves(
-        self, X: Any, times: Any, kind: str, return_array: bool, cause: int = 0
-    ) -> npt.NDArray[Any]:
+    def _curves(self, X: Any, grid: Floats, kind: str, cause: int = 0) -> Floats:
         leaves = self._leaves(X)
-        record = self._times
-        grid = read_times(times, record)
-        n_threads = count_threads(self.n_jobs)
-        values = curves(self._fitted, leaves, grid, kind, n_threads, cause)
-        if return_array:
-            return values
-        domain = (0.0, record.last_time) if times is None else (float(grid[0]), float(grid[-1]))
-        return _as_functions(values, grid, kind, domain)
+        return curves(self._fitted, leaves, grid, kind, count_threads(self.n_jobs), cause)
+
+    def _times_survived(self, X: Any, share: float) -> Floats:
+        return median_times(self._fitted, self._leaves(X), count_threads(self.n_jobs), share)
 
 
 def _as_functions(
@@ -446,7 +479,7 @@ def default_projection() -> list[Any]:
 
 @savable
 @documented(BOOSTING_SURVIVAL_PARAMETERS)
-class ObliqueSurvivalBoosting(ObliqueBoosting):
+class ObliqueSurvivalBoosting(SurvivalMixin, ObliqueBoosting):
     """Gradient boosting for right-censored times.
 
     Trees cut single features and, by default, sparse combinations of them, which are drawn anew for
@@ -622,123 +655,16 @@ class ObliqueSurvivalBoosting(ObliqueBoosting):
         risk: Floats = self._decode(self._raw(X, n_iterations))
         return risk
 
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """Harrell's concordance of the predicted risks.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        y : structured array, tuple of arrays, or data frame
-            Times and events of the rows, as in `fit`.
-        sample_weight : None
-            Not supported: pairs of rows have no weights.
-
-        Returns
-        -------
-        float
-            Share of the comparable pairs in which the row of the earlier event has the higher risk.
-        """
-        return _concordance(self._times, y, self.predict(X), sample_weight)
-
-    @property
-    def event_times_(self) -> Floats:
-        """Distinct times at which events were seen in training, ascending."""
-        return self._times.event_times
-
-    def predict_survival_function(
-        self, X: Any, times: Any = None, return_array: bool = False
-    ) -> npt.NDArray[Any]:
-        """Survival curve of each row.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        times : array-like of ascending times, default=None
-            Times to evaluate the curves at; None for `event_times_`.
-        return_array : bool, default=False
-            Whether to return numbers instead of functions.
-
-        Returns
-        -------
-        ndarray
-            Array of shape (n_rows,) with a `StepFunction` for each row, or of shape (n_rows,
-            n_times), as in `ObliqueSurvivalForest.predict_survival_function`.
-        """
-        return self._predict_curves(X, times, "survival", return_array)
-
-    def predict_cumulative_hazard_function(
-        self, X: Any, times: Any = None, return_array: bool = False
-    ) -> npt.NDArray[Any]:
-        """Cumulative hazard of each row.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        times : array-like of ascending times, default=None
-            Times to evaluate the curves at; None for `event_times_`.
-        return_array : bool, default=False
-            Whether to return numbers instead of functions.
-
-        Returns
-        -------
-        ndarray
-            Array of shape (n_rows,) with a `StepFunction` for each row, or of shape (n_rows,
-            n_times).
-        """
-        return self._predict_curves(X, times, "hazard", return_array)
-
-    def predict_median(self, X: Any) -> Floats:
-        """Median survival time of each row.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            First time at which the survival curve is at most one half; infinite where it never is.
-        """
-        return self.predict_quantile(X, 0.5)
-
-    def predict_quantile(self, X: Any, q: float) -> Floats:
-        """Time by which a share q of rows like each row has had the event.
-
-        Parameters
-        ----------
-        X : array, data frame or sparse matrix of shape (n_rows, n_features)
-            Rows to predict.
-        q : float
-            Share, above 0 and below 1; 0.5 is the median.
-
-        Returns
-        -------
-        ndarray of shape (n_rows,)
-            First time at which the survival curve is at most 1 - q; infinite where it never is.
-        """
-        _check_share(q)
-        return self._times.quantile(self.predict(X), 1.0 - float(q))
-
     @property
     def _times(self) -> SurvivalByRisk:
         return risk_task(self.fitted_forest_)
 
-    def _predict_curves(
-        self, X: Any, times: Any, kind: str, return_array: bool
-    ) -> npt.NDArray[Any]:
-        risk, task = self.predict(X), self._times
-        grid = read_times(times, task)
-        values = task.cumulative_hazard(risk, grid)
-        if kind == "survival":
-            values = np.exp(-values)
-        if return_array:
-            return values
-        domain = (0.0, task.last_time) if times is None else (float(grid[0]), float(grid[-1]))
-        return _as_functions(values, grid, kind, domain)
+    def _curves(self, X: Any, grid: Floats, kind: str) -> Floats:
+        values = self._times.cumulative_hazard(self.predict(X), grid)
+        return np.exp(-values) if kind == "survival" else values
+
+    def _times_survived(self, X: Any, share: float) -> Floats:
+        return self._times.quantile(self.predict(X), share)
 
     def _assemble(self, work: BoostingWork, fitted: BoostingFit) -> FittedForest:
         """The fitted forest with the curve of risk 0, from the training rows."""
