@@ -39,7 +39,7 @@ SIZES = (
     (1000, 10, 0),
     (1000, 100, 0),
 )
-# Of forest and boosting together beside CatBoost.
+# Rows, columns and classes of the fits of forest and boosting together beside CatBoost.
 SIZES_OF_BOTH = tuple(
     (n_rows, 20, n_classes) for n_rows in (1000, 10_000, 100_000) for n_classes in (2, 0)
 )

@@ -30,7 +30,7 @@ class LeafOutput {
       add(static_cast<size_t>(forest_.entry_index[e]),
           static_cast<double>(forest_.entry_weight[e]));
   }
-  // The same on a row.
+  // Calls add(column, amount) for a leaf on a row, with the terms of its model.
   template <class Add>
   void each(size_t leaf, const float* row, Add add) const {
     if (has_models()) return add(size_t{0}, forest_.value_of_leaf(leaf, row, 1));

@@ -191,7 +191,7 @@ struct PackedForest {
   double value_of(int32_t leaf, const float* row) const {
     return value_of(leaf, [row](size_t feature) { return row[feature]; });
   }
-  // The same for a row that `read` has the features of.
+  // The value of a leaf on a row whose features `read` gives by their number.
   template <class Read>
     requires std::invocable<Read, size_t>
   double value_of(int32_t leaf, Read read) const {

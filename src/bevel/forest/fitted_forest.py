@@ -150,7 +150,7 @@ class FittedForest:
         )
 
     def with_names(self, names: tuple[str, ...]) -> FittedForest:
-        """The same, with names of the columns."""
+        """The forest with names of the columns."""
         return replace(self, feature_names=names)
 
     def in_memory(self) -> FittedForest:
@@ -220,7 +220,7 @@ class FittedCombination:
         return self.aggregation.combine(found)
 
     def with_names(self, names: tuple[str, ...]) -> FittedCombination:
-        """The same, with names of the columns."""
+        """The combination with names of the columns in each member."""
         return replace(self, members=tuple(each.with_names(names) for each in self.members))
 
     def in_memory(self) -> FittedCombination:

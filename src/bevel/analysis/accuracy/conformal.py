@@ -352,7 +352,7 @@ def read_by(by: Any, n_rows: int) -> Array:
 
 
 def _upper_quantile(values: Floats, coverage: float) -> Floats:
-    """Of each row of values the one of rank ceil(coverage * (n + 1)); infinite if there is none."""
+    """Value of rank ceil(coverage * (n + 1)) in each row; infinite if the rank exceeds n."""
     n = values.shape[1]
     rank = int(np.ceil(coverage * (n + 1) * (1.0 - 1e-12)))
     if rank > n:
