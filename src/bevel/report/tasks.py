@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -181,7 +182,7 @@ WORDS_OF: dict[type[Aggregation], AggregationWords] = {
 
 
 @dataclass(frozen=True)
-class TaskWords:
+class TaskWords(ABC):
     """What pages say of a task.
 
     Attributes
@@ -241,21 +242,21 @@ class TaskWords:
         """Meaning of the importance of a column in the data sheet."""
         return f"Importance is the share of the {self.removed} that splits on the column remove."
 
+    @abstractmethod
     def predicts(self, _model: Any) -> str:
         """What a model predicts."""
-        raise NotImplementedError
 
+    @abstractmethod
     def features(self, importance: Importance) -> str:
         """The most important features, in a sentence."""
-        raise NotImplementedError
 
+    @abstractmethod
     def opening(self, found: Explanation, by: str) -> tuple[str, str]:
         """Quality of the predictions of an explanation, and a figure; empty if it is not known."""
-        raise NotImplementedError
 
+    @abstractmethod
     def target_lines(self, data: LabelledRows, n_missing: int) -> dict[str, object]:
         """Lines of the data sheet on the target."""
-        raise NotImplementedError
 
     def target_table(self, _data: LabelledRows) -> str:
         """Table of the target in the data sheet; empty if there is none."""
@@ -319,11 +320,11 @@ class OneTargetWords(TaskWords):
     out_of_bag: ClassVar[str]  # statistics of rules on other rows
     use_note = "; the target may be missing. The command reads a file as this page's was read."
 
+    @abstractmethod
     def quality(
         self, scores: dict[str, Estimate], by: str, y: npt.NDArray[np.generic], target: str
     ) -> str:
         """Quality of the predictions, compared with a prediction that ignores all features."""
-        raise NotImplementedError
 
     def features(self, importance: Importance) -> str:
         """The features whose importance is clearly above zero, in words."""
@@ -371,29 +372,29 @@ class OneTargetWords(TaskWords):
         """Losses with the digits that are printed."""
         return losses
 
+    @abstractmethod
     def rise(self, estimate: Estimate, error: float) -> str:
         """Rise of the loss above an error, in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def family_errors(self, error: float, spread: float) -> tuple[str, str]:
         """Error of a family of directions and its standard error, in cells."""
-        raise NotImplementedError
 
     def score_note(self, _data: LabelledRows, _predictions: Floats) -> str:
         """Remark on the scores; empty if there is none."""
         return ""
 
+    @abstractmethod
     def first_picture(self, rows: ScoredRows) -> str:
         """The most informative figure of targets and predictions."""
-        raise NotImplementedError
 
+    @abstractmethod
     def predictions(self, rows: ScoredRows, curve: Sequence[str]) -> str:
         """Figures of the predictions, and the curve of the number of trees."""
-        raise NotImplementedError
 
+    @abstractmethod
     def mistakes(self, rows: ScoredRows) -> str:
         """The rows with the worst predictions."""
-        raise NotImplementedError
 
     def target_lines(self, data: LabelledRows, n_missing: int) -> dict[str, object]:
         """The task, and how missing values are read."""

@@ -6,6 +6,7 @@ Plain results; `bevel.report.explain` writes them on pages and `bevel.cli.explai
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -607,7 +608,7 @@ class _Evaluation:
         return Importance("Shapley", found.names, found.importances, measures)
 
 
-class ExplainedTask:
+class ExplainedTask(ABC):
     """How predictions of a task are explained, for one target."""
 
     outputs: ClassVar[str]  # name of what Shapley values are of
@@ -640,9 +641,9 @@ class ExplainedTask:
             return EvaluationRows(encoded, np.zeros(len(encoded)), None)
         return read_evaluation_rows(analysed, X, y, out_of_bag="auto")
 
+    @abstractmethod
     def from_sums(self, aggregation: SumOfTrees, sums: Floats) -> Floats:
         """Predictions of boosting as columns."""
-        raise NotImplementedError
 
     def shown(self, _analysed: AnalysedForest, predicted: Floats) -> Floats:
         """Results of `predict_proba` or `predict`."""
@@ -658,13 +659,13 @@ class ExplainedTask:
         """Predictions of a model as columns."""
         return np.asarray(model.predict(X))[:, None]
 
+    @abstractmethod
     def scores(self, y: Target, predicted: Floats) -> dict[str, Estimate]:
         """Scores of predictions."""
-        raise NotImplementedError
 
+    @abstractmethod
     def targets_of(self, predicted: Floats) -> Target:
         """Targets on which rules are measured if the truth is not known."""
-        raise NotImplementedError
 
     def differ(self, _predicted: Floats) -> bool:
         """Whether the error of the predictions can change where a feature is permuted."""
