@@ -3,7 +3,9 @@ and isolation. Run by `nox -s clients`; a package that is not installed is skipp
 """
 
 import importlib
+import re
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -338,3 +340,21 @@ def test_fastapi_predicts_in_threads(any_fitted):
         answers = list(pool.map(lambda block: http.post("/predict", json=block), blocks * 3))
     assert all(answer.status_code == 200 for answer in answers)
     assert [answer.json() for answer in answers] == expected * 3
+
+
+# Packages of the guide
+
+PAGE = Path(__file__).parents[2] / "docs/guide/other_packages.md"
+PACKAGES = ("mlflow", "skops", "shap", "optuna", "sktime", "skforecast", "mlforecast")
+
+
+def test_the_code_of_the_page_runs_and_forecasts_better_than_the_last_year(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for name in PACKAGES:
+        client(name)
+    known = {}
+    for code in re.findall(r"```py\n(.*?)```", PAGE.read_text(), re.DOTALL):
+        exec(code, known)
+    for name in ("sktime", "skforecast", "mlforecast"):
+        assert known[f"{name}_error"] < known["same_month"], name
+    print({name: known[name] for name in known if name.endswith("_error")}, known["same_month"])

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from bevel import ObliqueForestClassifier, ObliqueForestRegressor
-from bevel.dask.parts import join_parts
+from bevel.dask.parts import column_parts, join_parts
 from bevel.dask.tasks import join_all, measure_part
 from bevel.forest.flat_forest import take_trees
 from bevel.forest.training_rows import predict_out_of_bag
@@ -62,3 +62,16 @@ def test_out_of_bag_predictions_of_some_rows_are_those_of_all(kind):
     for name in ("predictions", "known"):
         joined = np.concatenate([getattr(part, name) for part in parts])
         np.testing.assert_array_equal(joined, getattr(whole, name))
+
+
+@pytest.mark.parametrize("kind", ["array", "frame"])
+def test_several_targets_are_refused_with_what_is_possible(kind: str) -> None:
+    arrays = pytest.importorskip("dask.array", reason="needs bevel[dask]")
+    frames = pytest.importorskip("dask.dataframe", reason="needs bevel[dask]")
+    values = np.zeros((4, 2))
+    y = {
+        "array": lambda: arrays.from_array(values),
+        "frame": lambda: frames.from_pandas(pd.DataFrame(values, columns=["a", "b"])),
+    }[kind]()
+    with pytest.raises((TypeError, ValueError), match="fit a forest for each, or the local"):
+        column_parts("y", y)
