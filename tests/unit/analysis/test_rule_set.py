@@ -153,7 +153,7 @@ def test_rules_of_numbers_have_no_lift():
     X, y = mixed()
     found = rule_set(ObliqueForestRegressor(**FOREST).fit(X, y), X, y)
     assert all(math.isnan(rule.lift) for rule in found.rules)
-    assert "lift" not in str(found)
+    assert "lift" not in str(found) + found._repr_html_()
 
 
 @pytest.mark.parametrize("missing", [True, False, None])

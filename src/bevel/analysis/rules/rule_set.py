@@ -193,13 +193,15 @@ class RuleSet:
     def _repr_html_(self) -> str:
         if not self.rules:
             return html_text(str(self))
-        header = ("", "rule", "prediction", "lift", "out of bag", "rows", "not covered before")
+        has_lift = any(rule.lift == rule.lift for rule in self.rules)  # of numbers there is none
+        header = ("", "rule", "prediction", *("lift",) * has_lift)
+        header += ("out of bag", "rows", "not covered before")
         cells = []
         for place, rule in enumerate(self.rules, 1):
             what, out = self._numbers(rule)
             rows = f"{rule.n_rows} ({percent(rule.coverage)})"
-            lift = "" if rule.lift != rule.lift else rounded(rule.lift, 2)
-            cells.append((str(place), rule.text, what, lift, out, rows, percent(rule.new)))
+            lift = (rounded(rule.lift, 2),) * has_lift
+            cells.append((str(place), rule.text, what, *lift, out, rows, percent(rule.new)))
         return PrintedTable(self._title(), header, cells, self._notes()).html()
 
     def _title(self) -> str:
